@@ -15,6 +15,9 @@ from tests.service.timelines import inside
 ARMS = ["a", "b", "c"]
 WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
 PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
+CONTEXTS = [[0.5, 0.25], [-0.5, 0.125], [0.0, -0.75]]
+POLICY = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
+BY_CONTEXT = dpb.DPLinTS(arms=ARMS, features=2, epsilon=1, first=4, public_contexts=CONTEXTS * 4)
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -28,6 +31,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"segments": ["DE"]},
     {"segments": ["DE", "FR"], **PEOPLE, "sticky": True},
     {"segments": ["DE", "FR"], **PEOPLE, **WINDOWED},
+    {"policy": BY_CONTEXT, **PEOPLE},
 ]
 
 
@@ -52,6 +56,7 @@ def outcome(call: Any) -> tuple[str, Any]:
 class SideBySide(RuleBasedStateMachine):
     """Subclasses say how a store is opened, and which options a campaign has."""
 
+    policy: Any
     options: dict[str, Any]
 
     def open_anew(self) -> Any:
@@ -62,9 +67,8 @@ class SideBySide(RuleBasedStateMachine):
 
     @initialize(seed=st.integers(0, 9))
     def begin(self, seed: int) -> None:
-        options = self.options
+        policy, options = self.policy, self.options
         self.clock = Time()
-        policy = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
         self.stores = [self.open_anew()]
         self.stores[0].create("c", policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
         self.stores.append(self.open_anew())
@@ -80,13 +84,15 @@ class SideBySide(RuleBasedStateMachine):
         rest = {name: value for name, value in options.items() if name != "segments"}
         if {"window", "attribution_window"} & options.keys():
             rest["clock"] = self.clock
+        if policy is not BY_CONTEXT:
+            rest = {"assignment": "shuffled", **rest}
         made = {
             segment: dpb.Session(
                 policy,
                 noise=dpb.SimulatedNoise(seed + place),
                 seed=seed + place,
                 campaign="c" if segment is None else f"c/{segment}",
-                **{"assignment": "shuffled", **rest},
+                **rest,
             )
             for place, segment in enumerate(self.segments or [None])
         }
@@ -120,6 +126,8 @@ class SideBySide(RuleBasedStateMachine):
             options["user"] = f"person {user}"
         if self.segments is not None:
             options["segment"] = data.draw(st.sampled_from(self.segments))
+        if self.policy is BY_CONTEXT:
+            options["context"] = [data.draw(st.sampled_from(CONTEXTS))] * count
         found, wanted = self.both(which, lambda host: host.ask(count, **options))
         for one, other in zip(found or [], wanted or [], strict=True):
             said = "action", "round", "label", "learn", "observe", "campaign"

@@ -22,7 +22,7 @@ from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
 from tests.service.http.web import Calls, app_of
-from tests.service.machine import SETTINGS, SideBySide
+from tests.service.machine import POLICY, SETTINGS, SideBySide, outcome
 
 
 def many(examples: int, steps: int = 25) -> settings:
@@ -81,8 +81,8 @@ class Far(InMemory):
             for segment in self.segments or [None]:
                 one, other = (near, far) if segment is None else (near[segment], far[segment])
                 for look in ("summary", "releases", "decisions", "events", "beliefs", "history"):
-                    assert getattr(other, look)() == getattr(one, look)(), look
-                    assert repr(getattr(other, look)()) == repr(getattr(one, look)()), look
+                    assert outcome(getattr(other, look)) == outcome(getattr(one, look)), look
+                    assert repr(outcome(getattr(other, look))) == repr(outcome(getattr(one, look)))
             assert far.statement() == near.statement()
         super().teardown()
 
@@ -103,7 +103,9 @@ class InFile(SideBySide):
 
 def played(kind: type[SideBySide], given: dict[str, Any], examples: settings) -> None:
     """Run a machine with these options."""
-    run_state_machine_as_test(type(kind.__name__, (kind,), {"options": given}), settings=examples)
+    options = {**given}
+    fields = {"policy": options.pop("policy", POLICY), "options": options}
+    run_state_machine_as_test(type(kind.__name__, (kind,), fields), settings=examples)
 
 
 def on_server(server: Server) -> type[InFile]:
@@ -124,7 +126,7 @@ def each(*fast: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("given", cases, ids=lambda given: ",".join(given) or "plain")
 
 
-@each(2, 6, 10)
+@each(2, 6, 10, 11)
 def test_in_memory(given: dict[str, Any]) -> None:
     played(InMemory, given, many(4))
 
