@@ -21,40 +21,66 @@ from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
 from tests.service.counted import Failing
 from tests.service.http.web import client_of, remote
-from tests.service.machine import Time
+from tests.service.machine import BY_CONTEXT, CONTEXTS, Time
 from tests.service.timelines import Lite, copied, copy_file, create, inside, lost_lines, turns
 
 PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1}
 
 
-def rolled_back(lite: Lite, between: Any, policy: Any = None, **options: Any) -> tuple[Any, Any]:
-    """A campaign put back to before `between(campaign)`, and what that gave. Ten decisions wait in
-    the copy, and some of its rewards are in open blocks.
+WAITED: dict[str, Any] = {"attribution_window": timedelta(minutes=1), "default": 0}
+PUT_BACK: dict[str, tuple[Any, dict[str, Any]]] = {
+    "batches": (dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=4), {}),
+    "answers that are held": (dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=4), WAITED),
+    "sums that are remembered": (dpb.HybridUCB(arms=["a", "b"], epsilon=1), {}),
+    "arms without names": (dpb.DPUCB(arms=2, epsilon=1, horizon=4096), {}),
+    "contexts": (BY_CONTEXT, {}),
+}
+
+
+@pytest.mark.parametrize("kind", PUT_BACK)
+def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite, kind: str) -> None:
+    """What it holds is given up; a policy whose mechanism remembers sums begins anew, with the arms
+    that joined.
     """
-    opening = {"clock": options.pop("clock")} if "clock" in options else {}
-    with lite.open(**opening) as store:
-        people = {"user": "early"} if "privacy_unit" in options else {}
+    policy, options = PUT_BACK[kind]
+    clock, new = Time(), None if kind == "arms without names" else "new"
+    how: dict[str, Any] = {"context": (CONTEXTS * 3)[:8]} if kind == "contexts" else {}
+    with lite.open(clock=clock) as store:
         campaign = create(store, policy, **options)
-        turns(campaign, 2, **people)
-        campaign.ask(10, **people)
-        copy = lite.copy()
-        given = between(campaign)
+        last = campaign.add_arm(new)
+        campaign.retire_arm(1)
+        turns(campaign, 16, **how)
+        late = campaign.ask(8, **how)
+        copy, arms, ledger = lite.copy(), campaign.arms, campaign.ledger
+        unknown = campaign.ask(8, **how)
+        for _ in range(2):
+            clock.now += 61  # what the copy holds counts in the first timeline
+            turns(campaign, 64, **how)
+        assert campaign.releases()
     lite.put_back(copy)
-    return lite.open(**opening)["c"], given
-
-
-def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite) -> None:
-    campaign, late = rolled_back(lite, lambda c: [c.ask(3)[0], *turns(c, 60)])
+    campaign = lite.open(clock=clock)["c"]
     assert campaign.generation == 2
-    assert campaign.summary().waiting == 0
+    assert not campaign.summary().waiting
     (lost,) = lost_lines(campaign)
     assert (lost.generation, lost.cost) == (1, "1")
-    for reward in (0, 1):  # what the copy holds is gone, what it does not hold is unknown
-        assert {campaign.tell(d, reward) for d in late if d.round > 12} == {"unknown"}
     assert campaign.events()[0].what == "fence"
-    turns(campaign, 60)
-    assert campaign.generation == 2
-    assert len(lost_lines(campaign)) == 1
+    for reward in (0, 1):
+        assert {campaign.tell(each, reward) for each in late} == {"gone"}
+        assert {campaign.tell(each, reward) for each in unknown} == {"unknown"}
+    assert inside(campaign, lambda part, rows: rows.held(part.uid, range(1, 200))) == {}
+    clock.now += 61
+    campaign.settle()
+    assert {*campaign.ledger} == {*ledger, lost}
+    assert campaign.arms == arms
+    keeps_releases = inside(campaign, lambda part, _: part.session.releases) > 0
+    assert keeps_releases is (kind in ("batches", "contexts"))
+    played = {each.action for each in turns(campaign, 64, **how)}
+    assert {0, last} <= played <= {0, 2, last}
+    clock.now += 61
+    campaign.settle()
+    assert min(line.start for line in inside(campaign, lambda part, _: part.session.ledger)) == 0
+    assert (campaign.spent, campaign.generation, len(lost_lines(campaign))) == (1, 2, 1)
+    assert lite.open()["c"].summary().asked == 88
 
 
 def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(lite: Lite) -> None:
@@ -77,37 +103,6 @@ def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(lite: Lite) -> No
 
 
 # What is given up, and what goes on
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_a_mechanism_that_remembers_sums_begins_anew(lite: Lite, named: bool) -> None:
-    """With the arms that joined: its first rows know fewer."""
-    arms: Any = ["a", "b"] if named else 2
-    tree = (
-        dpb.HybridUCB(arms=arms, epsilon=2) if named else dpb.DPUCB(arms=2, epsilon=2, horizon=4096)
-    )
-    with lite.open() as store:
-        campaign = create(store, tree)
-        campaign.add_arm("new" if named else None)
-        campaign.add_arm("newer" if named else None)
-        campaign.retire_arm("b" if named else 1)
-        turns(campaign, 12)
-        copy = lite.copy()
-        turns(campaign, 40)
-    lite.put_back(copy)
-    campaign = lite.open()["c"]
-    assert campaign.generation == 2
-    assert [line.cost for line in lost_lines(campaign)] == ["2"]
-    assert inside(campaign, lambda part, _: part.session.releases) == 0
-    arms = ("a", "b", "new", "newer") if named else (0, 1, 2, 3)
-    status = ("active", "retired", "active", "active")
-    assert campaign.arms == tuple(zip(arms, status, strict=True))
-    assert {each.action for each in turns(campaign, 40)} == {0, 2, 3}
-    campaign.add_arm("newest" if named else None)
-    turns(campaign, 10)
-    assert min(inside(campaign, lambda part, _: [e.start for e in part.session.ledger])) == 0
-    assert campaign.spent == 2
-    assert lite.open()["c"].summary().asked == 62
 
 
 @pytest.mark.parametrize("due", ["a period has ended", "noise failed"])
@@ -136,25 +131,6 @@ def test_what_is_due_in_a_copy_is_not_read_there(lite: Lite, due: str) -> None:
     assert noise.drawn == drawn
 
 
-def test_answers_that_are_held_are_deleted(lite: Lite) -> None:
-    clock = Time()
-
-    def answered(campaign: Any) -> None:
-        clock.now += 61  # what the copy holds counts in the first timeline
-        campaign.settle()
-        turns(campaign, 60)
-        clock.now += 61
-        campaign.settle()
-
-    options = {"attribution_window": timedelta(minutes=1), "default": 0, "clock": clock}
-    campaign, _ = rolled_back(lite, answered, **options)
-    assert campaign.generation == 2
-    assert inside(campaign, lambda part, rows: rows.held(part.uid, range(1, 200))) == {}
-    clock.now += 61
-    campaign.settle()
-    assert campaign.ledger == lost_lines(campaign)
-
-
 # People
 
 
@@ -164,16 +140,15 @@ def test_nobody_is_learned_from_before_the_next_window(lite: Lite) -> None:
     """
     clock, hour = Time(), 3600.0
     began = clock.now
-
-    def between(campaign: Any) -> list[bool]:
+    with lite.open(clock=clock) as store:
+        campaign = create(store, **PEOPLE, window=timedelta(hours=1))
+        campaign.ask(user="early")
+        copy = lite.copy()
         clock.now = began + hour
-        learned = [d.learn for n in range(30) for d in turns(campaign, 1, user=f"p{n}")]
-        clock.now = began
-        return learned
-
-    how = {**PEOPLE, "window": timedelta(hours=1), "clock": clock}
-    campaign, learned = rolled_back(lite, between, **how)
-    assert all(learned)
+        assert all(d.learn for n in range(30) for d in turns(campaign, 1, user=f"p{n}"))
+    clock.now = began
+    lite.put_back(copy)
+    campaign = lite.open(clock=clock)["c"]
     assert campaign.generation == 2  # it was fenced in the earlier hour
     for now in (began, began + hour):
         clock.now = now
