@@ -5,15 +5,17 @@ by whichever process comes next.
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.database import Database
+from dpbandits.service.store import CampaignStore
+from dpbandits.service.witness import Witness
+from tests.service.conftest import KEY
 from tests.service.counted import Failing
 from tests.service.machine import Time
-from tests.service.timelines import Lite
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
 WINDOW = {"attribution_window": timedelta(seconds=10)}
@@ -32,14 +34,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
 class Trial:
     """A campaign with a clock of its own. Rewards are all 1."""
 
-    def __init__(self, folder: Path, options: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any]) -> None:
         self.clock, self.noise, self.options = Time(), Failing(), options
-        self.lite = Lite(folder)
-        self.store = self.open()
+        self.database, self.witness = Database("memory:"), Witness(None)
+        self.store: Any = self.open()
         self.store.create("trial", POLICY, assignment="planned", **options)
 
     def open(self) -> Any:
-        return self.lite.open(noise=self.noise, clock=self.clock)
+        """A store as another process would have it."""
+        how: dict[str, Any] = {"key": KEY, "noise": self.noise, "clock": self.clock}
+        return CampaignStore(self.database, self.witness, **how)
 
     @property
     def campaign(self) -> Any:
@@ -77,11 +81,11 @@ class Trial:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_last_answers_of_a_campaign_count_once(setting: str, tmp_path: Path) -> None:
+def test_the_last_answers_of_a_campaign_count_once(setting: str) -> None:
     """Every part is read to the last answer that came; repeated, refused and failing calls, and
     another process, read nothing again.
     """
-    trial = Trial(tmp_path, SETTINGS[setting])
+    trial = Trial(SETTINGS[setting])
     windowed = "attribution_window" in trial.options
     asked = trial.asked(41)
     trial.tell(asked[:-4])
@@ -115,8 +119,8 @@ def test_the_last_answers_of_a_campaign_count_once(setting: str, tmp_path: Path)
     assert "Closed: enough. What was open was released once" in trial.statement()
 
 
-def test_a_view_that_cannot_settle_says_as_of_when(tmp_path: Path) -> None:
-    trial = Trial(tmp_path, WINDOW)
+def test_a_view_that_cannot_settle_says_as_of_when() -> None:
+    trial = Trial(WINDOW)
     trial.tell(trial.asked(9))
     trial.campaign.close("enough")
     trial.clock.now += 10
@@ -128,8 +132,8 @@ def test_a_view_that_cannot_settle_says_as_of_when(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", ["plain", "users", "segments", "window and holdout"])
-def test_a_winner_is_shown_to_everybody(setting: str, tmp_path: Path) -> None:
-    trial = Trial(tmp_path, SETTINGS[setting])
+def test_a_winner_is_shown_to_everybody(setting: str) -> None:
+    trial = Trial(SETTINGS[setting])
     trial.tell(trial.asked(20))
     with pytest.raises(ValueError, match="one of the arms"):
         trial.campaign.close(winner="x")
@@ -164,11 +168,11 @@ WITH_PERIODS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("setting", WITH_PERIODS)
-def test_every_part_ends_its_period_once(setting: str, tmp_path: Path) -> None:
+def test_every_part_ends_its_period_once(setting: str) -> None:
     """A release that fails, another process and a clock that goes back read nothing again; holdout
     people are read as without periods.
     """
-    trial = Trial(tmp_path, WITH_PERIODS[setting])
+    trial = Trial(WITH_PERIODS[setting])
     trial.tell(trial.asked(41))
     before, trial.noise.times = trial.read(), 100
     trial.clock.now += 111
