@@ -70,7 +70,8 @@ def session(**kwargs: Any) -> dpb.Session:
 
 
 def begun(policy: Any, segments: Any = None, **options: Any) -> Any:
-    """A session, or one for each of these segments."""
+    """A session, or one for each of these segments; by default with simulated noise."""
+    options = {"noise": dpb.SimulatedNoise(1), "seed": 1, **options}
     if segments is None:
         return dpb.Session(policy, **options)
     return dpb.SegmentedSession(policy, segments=segments, **options)

@@ -14,19 +14,11 @@ import dpbandits as dpb
 from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Answer
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies import (
-    DPKLUCB,
-)
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
-from tests.session.small import content, loaded
+from tests.session.small import begun, content, loaded
 
 MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
-
-
-def session(policy: Any = None, seed: int = 1) -> dpb.Session:
-    policy = policy or DPKLUCB(arms=["blue", "green"], epsilon=1, first=8)
-    return dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed)
 
 
 # Asks that run ahead of tells
@@ -42,7 +34,7 @@ AHEAD = [
 @pytest.mark.parametrize("policy", AHEAD, ids=lambda policy: policy.name)
 def test_many_asks_at_once_are_those_of_one_by_one(policy: Any) -> None:
     """Also among some arms, and between answers."""
-    one, many = session(policy), session(policy)
+    one, many = begun(policy), begun(policy)
     rng = np.random.default_rng(1)
     for _ in range(30):
         number = int(rng.integers(1, 9))
@@ -97,11 +89,6 @@ def test_a_step_is_noticed_before_intervals_do() -> None:
     assert np.median([by for by, _ in found]) < np.median([by for _, by in found])
 
 
-def named(policy: Any = POLICY, **options: Any) -> Any:
-    options = {"noise": SimulatedNoise(1), "seed": 1, **options}
-    return dpb.Session(policy, **options)
-
-
 def play(s: Any, people: int, means: dict[str, float], rng: np.random.Generator) -> None:
     for _ in range(people):
         decision = s.ask()
@@ -110,7 +97,7 @@ def play(s: Any, people: int, means: dict[str, float], rng: np.random.Generator)
 
 def turned(**options: Any) -> Any:
     """A session in which blue, the better arm, turns bad."""
-    s, rng = named(**options), np.random.default_rng(3)
+    s, rng = begun(POLICY, **options), np.random.default_rng(3)
     play(s, 1_500, {"blue": 0.7, "green": 0.3}, rng)
     play(s, 900, {"blue": 0.1, "green": 0.3}, rng)
     return s
@@ -163,7 +150,7 @@ def test_there_has_to_be_room_for_its_least_share() -> None:
 )
 def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -> None:
     """Rewards and harm of before stay with the old name, or number; the next one is another."""
-    s = named(replace(POLICY, arms=arms), guardrail=dpb.Guardrail("refunds", limit=0.9))
+    s = begun(replace(POLICY, arms=arms), guardrail=dpb.Guardrail("refunds", limit=0.9))
     for decision in s.ask(32):
         s.tell(decision, (1.0, 0.5))
     s._restart(0)
@@ -176,7 +163,7 @@ def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -
 
 
 def test_segments_are_restarted_together() -> None:
-    s: Any = dpb.SegmentedSession(POLICY, segments=["DE", "FR"], noise=SimulatedNoise(1), seed=1)
+    s = begun(POLICY, ["DE", "FR"])
     rng = np.random.default_rng(3)
     for means in ({"blue": 0.7, "green": 0.3}, {"blue": 0.1, "green": 0.3}):
         for _ in range(1_500):

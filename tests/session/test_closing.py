@@ -197,7 +197,7 @@ def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str)
 
 @pytest.mark.parametrize("segments", [None, ["DE", "FR"]])
 def test_a_winner_is_shown_and_nobody_learns_from_it(segments: Any) -> None:
-    s = begun(KL, segments, noise=dpb.SimulatedNoise(1), seed=1, max_pending=50, **USERS)
+    s = begun(KL, segments, max_pending=50, **USERS)
     where = {} if segments is None else {"segment": "FR"}
     for number in range(40):
         s.tell(s.ask(user=number, **where), 1.0)
@@ -233,7 +233,7 @@ def test_a_winner_is_shown_and_nobody_learns_from_it(segments: Any) -> None:
 
 @pytest.mark.parametrize("winner", [None, "b"])
 def test_what_would_change_a_closed_session_is_refused(winner: Any) -> None:
-    s = begun(KL, noise=dpb.SimulatedNoise(1))
+    s = begun(KL)
     s.close(winner=winner)
     calls: list[Any] = [lambda: s.add_arm("d"), lambda: s.record("b", [1.0], key="k")]
     verbs = s.retire_arm, s.pause_arm, s.resume_arm, s.restart_arm
@@ -249,7 +249,7 @@ def test_what_would_change_a_closed_session_is_refused(winner: Any) -> None:
 
 def test_noise_that_fails_leaves_the_session_open_and_its_blocks_whole() -> None:
     noise = Exact(1)
-    s = begun(dpb.DPJointMAT(problem=TOP, epsilon=1, first=1), noise=noise, seed=1)
+    s = begun(dpb.DPJointMAT(problem=TOP, epsilon=1, first=1), noise=noise)
     for decision in s.ask(200):
         if decision.id % 2:
             s.tell(decision, reward_of(s, decision))
@@ -265,7 +265,7 @@ def test_noise_that_fails_leaves_the_session_open_and_its_blocks_whole() -> None
 
 
 def test_a_policy_past_its_horizon_can_be_closed() -> None:
-    s = begun(dpb.DPUCB(arms=2, epsilon=1, horizon=8), noise=dpb.SimulatedNoise(1), seed=1)
+    s = begun(dpb.DPUCB(arms=2, epsilon=1, horizon=8))
     with pytest.raises(dpb.HorizonError):
         s.tell_many([(decision, 1.0) for decision in s.ask(60)])
     s.close("at its end", winner=1)
@@ -277,7 +277,7 @@ def test_a_policy_past_its_horizon_can_be_closed() -> None:
 def test_a_tree_that_fills_up_while_answers_are_waited_for_ends_the_session() -> None:
     """In a session, and where it was saved meanwhile; or cut off by its own error."""
     for is_saved in (False, True):
-        s, clock = windowed(dpb.DPUCB(arms=2, epsilon=1, horizon=10), noise=dpb.SimulatedNoise(1))
+        s, clock = windowed(dpb.DPUCB(arms=2, epsilon=1, horizon=10))
         for decision in s.ask(40):
             s.tell(decision, 1.0)
         s.close("enough", winner=0)
@@ -307,7 +307,7 @@ def test_segments_are_closed_alike_or_not_at_all() -> None:
 def test_blocks_of_contexts_are_dropped() -> None:
     """Their answers say nothing of an arm's mean."""
     policy = dpb.DPLinTS(arms=2, features=2, epsilon=1)
-    s, rng = begun(policy, noise=dpb.SimulatedNoise(1)), np.random.default_rng(1)
+    s, rng = begun(policy), np.random.default_rng(1)
     for _ in range(1_000):
         s.tell(s.ask(context=(rng.normal(size=2) / 5).clip(-0.7, 0.7)), 1.0)
     before = s.releases

@@ -59,7 +59,7 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 def saved(setup: str = "DPKLUCB", rounds: int = 13) -> dict[str, Any]:
     policy, options = SETUPS[setup]
-    s = begun(policy, noise=SimulatedNoise(1), seed=1, **options)
+    s = begun(policy, **options)
 
     def ask(n: int) -> Any:
         how = {"segment": "DE"} if "segments" in options else {}

@@ -139,7 +139,7 @@ def named_session() -> Any:
     """A session that names its second arm."""
     rng = np.random.default_rng(1)
     policy = dpb.DPRateIMED(arms=["a", "b"], epsilon=1)
-    s = begun(policy, noise=dpb.SimulatedNoise(1), seed=1, min_share=0.1)
+    s = begun(policy, min_share=0.1)
     while s.releases % 5 or s.beliefs().best is None:
         decision = s.ask()
         s.tell(decision, float(rng.random() < (0.2, 0.8)[decision.action]))
@@ -171,12 +171,12 @@ def test_arms_of_one_record_are_not_compared_in_pairs() -> None:
         dpb.TreeFTRL(actions=2, epsilon=1, horizon=100),
         dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1),
     ):
-        s = begun(policy, noise=dpb.SimulatedNoise(1), seed=1)
+        s = begun(policy)
         assert not s._state.history.reader.alone
     for of_one in (dpb.DPKLUCB, dpb.LDPKLUCB, dpb.AdaCUCB, dpb.LazyDPTS):
         budget = {"rho": 1} if of_one is dpb.AdaCUCB else {"epsilon": 1}
         policy = of_one(arms=2, **budget)
-        assert begun(policy, noise=dpb.SimulatedNoise(1), seed=1)._state.history.reader.alone
+        assert begun(policy)._state.history.reader.alone
 
 
 # How many more people it takes to name the best arm

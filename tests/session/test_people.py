@@ -27,12 +27,8 @@ POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
 DAY = timedelta(days=1)
 
 
-def session(policy: Any = POLICY, **options: Any) -> Any:
-    return begun(policy, **{"noise": dpb.SimulatedNoise(1), "seed": 1, **options})
-
-
 def for_users(cap: int = 2, policy: Any = POLICY, **options: Any) -> Any:
-    return session(policy, privacy_unit="user", max_contributions=cap, **options)
+    return begun(policy, privacy_unit="user", max_contributions=cap, **options)
 
 
 def test_the_policy_runs_at_its_share_and_the_promise_is_to_each_user() -> None:
@@ -80,14 +76,14 @@ def test_names_are_not_kept_and_a_key_is_needed_to_save() -> None:
     assert again.guarantee == s.guarantee
     assert not again.ask(user="a very particular name").learn
     with pytest.raises(ValueError, match="no user_key="):
-        loaded(session(), user_key=KEY)
+        loaded(begun(POLICY), user_key=KEY)
 
 
 def test_who_is_asked_for_has_to_be_said_where_people_come_back_and_only_there() -> None:
     with pytest.raises(ValueError, match="Expected user="):
         for_users().ask()
     with pytest.raises(ValueError, match="Expected no user="):
-        session().ask(user="ann")
+        begun(POLICY).ask(user="ann")
     s = for_users()
     for wrong in (1.5, True, object(), ("ann",), "x" * 2_000, 10**5_000):
         with pytest.raises(TypeError, match="user="):
@@ -149,7 +145,7 @@ def loss(policy: Any, cap: int, seed: int) -> Any:
 
     def play(records: list[float], noise: Noise) -> Any:
         rng, waiting, actions = np.random.default_rng(seed), list[Any](), list[Any]()
-        s = session(policy, noise=noise, privacy_unit="user", max_contributions=cap)
+        s = for_users(cap, policy, noise=noise)
         for round in range(400):
             user = "ann" if rng.random() < 1 / 3 else f"user {round}"
             others = float(rng.random() < 0.5)
@@ -218,7 +214,7 @@ CANNOT_CHOOSE = dpb.DPSE(arms=["a", "b", "c"], epsilon=4, horizon=1_000)
 
 def sticky(policy: Any = CHOOSES, cap: int = 3, **options: Any) -> Any:
     people = {"privacy_unit": "user", "max_contributions": cap, "user_key": KEY, "sticky": True}
-    return begun(policy, noise=dpb.SimulatedNoise(1), seed=1, **people, **options)
+    return begun(policy, **people, **options)
 
 
 @pytest.mark.parametrize("is_sticky", [False, True])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dpbandits as dpb
 from dpbandits.policies import DPKLUCB
 from dpbandits.session.ranges import Range
-from tests.session.small import loaded
+from tests.session.small import begun, loaded
 
 BOUNDS = st.integers(-(10**12), 10**12).map(lambda thousandths: thousandths / 1000)
 
@@ -44,11 +44,6 @@ def test_there_and_back(a: float, b: float, share: float, minimise: bool) -> Non
 # In a session
 
 
-def session(policy: Any = None, **options: Any) -> dpb.Session:
-    policy = policy or DPKLUCB(arms=["a", "b"], epsilon=1)
-    return dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1, **options)
-
-
 @pytest.mark.parametrize(
     ("rewards", "default"),
     [
@@ -64,7 +59,7 @@ def session(policy: Any = None, **options: Any) -> dpb.Session:
 )
 def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, default: float) -> None:
     """Stars from 1 to 5 were refused, for want of a default that nobody had given."""
-    s = session(rewards=rewards)
+    s = begun(DPKLUCB(arms=["a", "b"], epsilon=1), rewards=rewards)
     assert s.default == default
     s.expire(s.ask())
     assert loaded(s).default == default

@@ -31,13 +31,9 @@ from dpbandits.session.traffic import (
     Traffic,
 )
 from tests.service.http.web import client_of, remote
-from tests.session.small import document, loaded
+from tests.session.small import begun, document, loaded
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
-
-
-def session(policy: Any = POLICY, **options: Any) -> Any:
-    return dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
 
 
 def answered_so(s: Any, rounds: int, answered: tuple[float, float], seed: int = 1) -> None:
@@ -81,7 +77,7 @@ def test_it_is_one_too_where_decisions_that_wait_for_long_count_as_not_answered(
 
 def left_open(answered: tuple[float, float], seed: int) -> Any:
     """A session of 1,500 people, with answers up to 60 people late; others are never told."""
-    s, rng, late = session(min_share=0.3), np.random.default_rng(seed), list[Any]()
+    s, rng, late = begun(POLICY, min_share=0.3), np.random.default_rng(seed), list[Any]()
     for t in range(1_500):
         decision = s.ask()
         if rng.random() < answered[decision.action]:
@@ -102,7 +98,7 @@ def test_decisions_that_are_left_open_are_tested() -> None:
     s = left_open((0.95, 0.6), 2)
     assert s.sample_ratio().answers.evidence < 1e-6
     assert loaded(s).sample_ratio() == s.sample_ratio()
-    few = session(min_share=0.3)
+    few = begun(POLICY, min_share=0.3)
     few.tell_many([(decision, 1.0) for decision in few.ask(9)[1:]])
     assert "not tested yet: decision 1 is still open." in str(few.sample_ratio())
 
@@ -156,7 +152,7 @@ def test_stretches_count_in_their_order() -> None:
 
 def test_an_added_arm_whose_answers_get_lost_is_noticed() -> None:
     """Nothing looked at tells by arm."""
-    s = session(min_share=0.1)
+    s = begun(POLICY, min_share=0.1)
     answered_so(s, 300, (0.9, 0.9))
     s.add_arm("c")
     rng = np.random.default_rng(1)
@@ -176,7 +172,9 @@ def test_an_added_arm_whose_answers_get_lost_is_noticed() -> None:
 
 def test_who_answered_is_not_tested_where_it_is_private() -> None:
     now = [0.0]
-    s = session(attribution_window=timedelta(days=1), clock=lambda: now[0], assignment="shuffled")
+    s = begun(
+        POLICY, attribution_window=timedelta(days=1), clock=lambda: now[0], assignment="shuffled"
+    )
     s.expire(s.ask())
     s.tell(s.ask(), 1.0)
     now[0] = 1e6
@@ -188,7 +186,7 @@ def test_who_answered_is_not_tested_where_it_is_private() -> None:
 
 
 def test_a_person_who_came_too_often_is_not_counted() -> None:
-    s = session(privacy_unit="user", max_contributions=1, min_share=0.3)
+    s = begun(POLICY, privacy_unit="user", max_contributions=1, min_share=0.3)
     for t in range(200):
         s.expire(s.ask(user="ann"))
         s.tell(s.ask(user=str(t)), 1.0)
@@ -198,7 +196,7 @@ def test_a_person_who_came_too_often_is_not_counted() -> None:
 
 
 def test_closing_ends_the_comparison() -> None:
-    s = session(min_share=0.3)
+    s = begun(POLICY, min_share=0.3)
     s.tell_many([(decision, 1.0) for decision in s.ask(40)[:33]])
     s.close("enough")
     assert s.sample_ratio().answers.told == loaded(s).sample_ratio().answers.told
@@ -213,7 +211,7 @@ def silent(s: Any) -> list[Any]:
 
 
 def test_expired_decisions_are_enough() -> None:
-    s = session()
+    s = begun(POLICY)
     answered_so(s, 50, (1.0, 1.0))
     answered_so(s, 99, (0.0, 0.0))
     assert silent(s) == []
@@ -224,7 +222,7 @@ def test_expired_decisions_are_enough() -> None:
 
 
 def test_slow_answers_are_waited_for() -> None:
-    s = session()
+    s = begun(POLICY)
     waiting = s.ask(500)
     for _ in range(600):
         waiting.append(s.ask())
