@@ -263,9 +263,9 @@ SHARES = {"transcript": 0.25, "randomised response": 0.0, "statistical": 0.7}
 LEAST = 0.5
 """The part of its share that a level gets even if the levels before it took more than theirs."""
 
-PATIENCE = 0.005
-"""The part of its share of the budget in which a black box must finish one long tape: some forty
-are played of a pair.
+PATIENCE = 0.05
+"""The part of its share of the budget in which a black box must finish one long tape; at least a
+second.
 """
 
 GLANCE, LONGER = 64, 32
@@ -548,7 +548,7 @@ def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject
         return subject
     if takes_data(made):
         return FunctionSubject(made, how.title, arms=how.arms, rounds=how.rounds)
-    patience = math.inf if how.runs is not None else PATIENCE * budget
+    patience = math.inf if how.runs is not None else max(1.0, PATIENCE * budget)
     return ForeignSubject(
         made, how.title, arms=arms_for(made, how.arms), rounds=how.rounds, patience=patience
     )

@@ -249,13 +249,16 @@ long as another.
 """
 
 SLOW, LONG_SHARE, FIRST_SHARE = 0.4, 0.08, 0.05
-"""Of the seconds that a heat has left: what takes more is passed over. Of all seconds: so much may
-the first tape of a length take, since what comes late shows in long ones alone. Of those that the
-first of many heats has left: so much may a pair take.
+"""Of the seconds that a heat has left: what takes more is passed over, but for the shortest tapes.
+Of all seconds: so much may the first tape of a length take, since what comes late shows in long
+ones alone. Of those that the first of many heats has left: so much may a pair take.
 """
 
 ROUGHLY = 0.02
 """The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
+
+SHORTEST = 1e-6
+"""Seconds that anything takes at least: what the clock leaves out is not counted to the last."""
 
 AHEAD = 20
 """Where there are seconds: times the runs of a pair that are thought to follow."""
@@ -322,7 +325,9 @@ def pilot(players: Players, pairs: Sequence[Neighbours], plan: RunPlan) -> Tried
             if began > end and scores:
                 break
             longest = glance and pair.rounds > max([LONG, *paces])
-            allowed = LONG_SHARE * plan.left() if longest else SLOW * (end - began)
+            allowed = (end - began) * (1 if pair.rounds <= min(paces, default=0) else SLOW)
+            if longest:
+                allowed = LONG_SHARE * plan.left()
             if scores and 2 * FEWEST * pace_of(pair, paces) > allowed:
                 continue
             share = FIRST_SHARE if glance else 1 / (len(left) - at)
@@ -353,14 +358,11 @@ def played_for(
     """
     began, lot, each, again = clock(), NO_RUNS, first, 0
     while True:
-        since = clock()
         lot = together(lot, players.play(pair, 2 * each, seed, again=again))
-        now = clock()
-        done = len(lot.a) + len(lot.b)
+        took, done = max(SHORTEST, clock() - began), len(lot.a) + len(lot.b)
         left = min(done, 2 * most - done) // 2
-        pace = (now - since) / (2 * each)
-        if not left or now - began + 2 * left * pace > seconds:
-            return lot, pace
+        if not left or took * (done + 2 * left) / done > seconds:
+            return lot, took / done
         each, again = left, again + 1
 
 
@@ -459,7 +461,7 @@ def gather(players: Players, found: Tried, plan: RunPlan) -> Gathered:
                 break
         size, seed, lots, began = min(size, most - done), seed + 1, lots + 1, clock()
         lot = players.play(pair, size, seed * 1009, adversary, keep)
-        pace, done = (clock() - began) / size, done + size
+        pace, done = max(SHORTEST, clock() - began) / size, done + size
         assert lot.bets is not None
         bets = bets + lot.bets
         bound = plan.bound(bets)
