@@ -4,6 +4,7 @@ broken twins are caught.
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -82,6 +83,19 @@ def test_a_block_that_ends_by_its_sum_is_caught(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(View, "apply", by_sum)
     assert audited("DPLinTS").failed
+
+
+@policy_dataclass
+class OwnCoins(DPLinTS):
+    def roots_of(self, state: Any, information: Any) -> Any:
+        return super().roots_of(state, information) * random.choice([1.0, 2.0])
+
+
+def test_of_coins_that_no_replay_can_script_nothing_is_said() -> None:
+    made = OwnCoins(arms=2, features=2, epsilon=2, first=12, public_contexts=PLACES)
+    report = audited(made)
+    assert report.verdict == "no verdict"
+    assert "coins" in report.levels[0].evidence
 
 
 class TwoCells(CellBatches):

@@ -359,7 +359,19 @@ def context_level(
     else:
         runs, kind = list(runs_of(policy, seed)), ("answer", "an attribution window")
     found = largest_loss_in_contexts(runs, replays)
+    if found.changed is not None and not always_changes(*found.changed):
+        return nothing_said(OWN_COINS)
     return context_verdict(found, runs, claim, rho, *kind)
+
+
+def always_changes(run: Any, at: int, other: Any) -> bool:
+    """Whether what one visitor brings changes a run in every replay, and the unchanged run comes
+    out the same in every replay.
+    """
+    return all(
+        run.replaced(at, run.brought[at]) is not None and run.replaced(at, other) is None
+        for _ in range(TIMES)
+    )
 
 
 def context_verdict(

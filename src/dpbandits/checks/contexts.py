@@ -94,11 +94,11 @@ class ContextRun:
             ends = rng.integers(0, 2, many).astype(float)
             drawn = rng.random(many) if spread else ends
             missing = rng.random(many) < 0.3 * has_window
-            self.answers: Answers = tuple(
+            self.brought: Answers = tuple(
                 None if none else float(answer) for none, answer in zip(missing, drawn, strict=True)
             )
             self.recorder = Recorder(seed)
-            self.run = self._played(self.answers, self.recorder)
+            self.run = self._played(self.brought, self.recorder)
             if len(self.run.public["ledger"]["lines"]) >= least or many >= LONGEST:
                 return
             many = min(LONGEST, 2 * many)
@@ -148,7 +148,7 @@ class ContextRun:
         """The draws of the run with one answer replaced, in which everything public is the same;
         None if there are none.
         """
-        answers = (*self.answers[:at], answer, *self.answers[at + 1 :])
+        answers = (*self.brought[:at], answer, *self.brought[at + 1 :])
         other = Recorder(self.seed, script=self.recorder.draws)
         try:
             run = self._played(answers, other)
@@ -165,7 +165,7 @@ class ContextRun:
         early, late = self.run.read[:12], rng.permutation(self.run.read[12:]).tolist()
         turns = [at for pair in zip(early, late, strict=False) for at in pair]
         for at in [*turns, *early[len(late) :], *late[len(early) :]]:
-            answer = self.answers[at]
+            answer = self.brought[at]
             others: list[float | None] = [0.0, 1.0, *([None] if self.has_window else [])]
             yield from ((at, other) for other in others if other != answer)
 
@@ -250,14 +250,14 @@ class JointRun:
         ends = rng.integers(0, 2, many).tolist()
         silent = rng.random(many) < 0.3 * late
         waits = rng.integers(0, MOST_WAIT * late + 1, many).tolist()
-        self.visitors: tuple[Visitor, ...] = tuple(
+        self.brought: tuple[Visitor, ...] = tuple(
             Visitor(context, None if none else float(end), wait)
             for context, none, end, wait in zip(
                 visitors(policy.dimension, many, seed), silent, ends, waits, strict=True
             )
         )
         self.recorder = Recorder(seed)
-        self.actions, self.shown = self._played(self.visitors, self.recorder)
+        self.actions, self.shown = self._played(self.brought, self.recorder)
         self.shows_noise = True  # every count is released, each once
 
     def _played(
@@ -291,7 +291,7 @@ class JointRun:
         """The draws of the run with one visitor replaced, in which all others get the same
         decisions and all that is shown is the same; None if there are none.
         """
-        people = (*self.visitors[:at], visitor, *self.visitors[at + 1 :])
+        people = (*self.brought[:at], visitor, *self.brought[at + 1 :])
         other = Recorder(self.seed, script=self.recorder.draws)
         try:
             actions, found = self._played(people, other)
@@ -305,9 +305,9 @@ class JointRun:
     def neighbours(self) -> Iterator[tuple[int, Visitor]]:
         """Visitors in turn, and who may come in their place."""
         rng = np.random.default_rng([self.seed, 19])
-        for at in rng.permutation(len(self.visitors)).tolist():
-            visitor = self.visitors[at]
-            other = self.visitors[int(rng.integers(len(self.visitors)))]
+        for at in rng.permutation(len(self.brought)).tolist():
+            visitor = self.brought[at]
+            other = self.brought[int(rng.integers(len(self.brought)))]
             flipped = 1.0 - (visitor.answer or 0.0)
             yield at, visitor._replace(context=-visitor.context, answer=flipped)
             yield at, visitor._replace(answer=flipped, wait=int(rng.integers(MOST_WAIT)))
@@ -331,12 +331,14 @@ class ContextLoss(NamedTuple):
         outcome: the largest log-ratio of releases as they were.
         round: the visitor whose answer, or record, was replaced.
         replays: how many.
+        changed: where something public changed, the run, the visitor and what came in its place.
     """
 
     worst: Fraction | None
     outcome: Fraction
     round: int
     replays: int
+    changed: tuple[Any, int, Any] | None = None
 
 
 def largest_loss_in_contexts(runs: Sequence[Any], most: int) -> ContextLoss:
@@ -351,7 +353,7 @@ def largest_loss_in_contexts(runs: Sequence[Any], most: int) -> ContextLoss:
             replays += 1
             found = run.replaced(at, other)
             if found is None:
-                return ContextLoss(None, outcome, at + 1, replays)
+                return ContextLoss(None, outcome, at + 1, replays, (run, at, other))
             if run.shows_noise:
                 outcome = max(outcome, seen_loss(run.recorder, found))
             loss = found.loss()
