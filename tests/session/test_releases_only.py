@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import BY_DEVICE, REFUSED, JointDPSession, Shown, Tell
 from tests.places import REPOSITORY
+from tests.session.small import Exact
 
 KEY = bytes(range(32))
 
@@ -191,6 +193,29 @@ def test_interrupted_calls_happen_once_or_not_at_all() -> None:
     session._telling = Tell(decision.word, place, 1)  # cut off
     session.ask([0.1, 0.1])
     assert session._open.counts[place] == session._open.counts.sum() == 1
+
+
+def test_a_release_that_is_cut_off_after_its_draw_loses_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither those that were drawn, in a document, nor those that come before the next ask."""
+    session = JointDPSession(example(), noise=Exact(1), seed=1)
+    assert session.policy.first is not None
+    waiting = [session.ask(context) for context in visitors(session.policy.first)]
+    for decision in waiting[5:]:
+        session.tell(decision, 1.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(dpb.JointDPLinTS, "learned", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            session.ask([0.1, 0.1])
+    for decision in waiting[:5]:
+        session.tell(decision, 1.0)
+    assert session.releases == 0  # which would show that somebody answered
+    loaded = JointDPSession.from_json(session.to_json(), noise=Exact(1))
+    for each in (session, loaded):
+        each.ask([0.1, 0.1])
+        each.close()
+        assert [int(each.counts.sum()) for each in each.released] == [len(waiting) - 5, 5]
 
 
 # What is refused, and what is saved

@@ -308,14 +308,13 @@ class JointDPSession:
         self._asked = 0  # public
         self._waiting = dict[str, tuple[int, int]]()  # by word: ask and place. Private
         self._telling: Tell | None = None
-        self._put(Shown(policy.init()))
+        self._put(Shown(policy.init()), np.zeros(int(np.prod(policy.shape)), np.int64))
         if noise.kind == "secure":
             warn_about(policy, self.guarantee)
 
-    def _put(self, shown: Shown) -> None:
-        """Begin a block: what was released, and no record yet. One assignment."""
-        size = int(np.prod(self.policy.shape))
-        self._open = Open(shown, self.policy.snapshot(shown.state), np.zeros(size, np.int64))
+    def _put(self, shown: Shown, counts: Integers) -> None:
+        """Begin a block: what was released, and what came since it was drawn. One assignment."""
+        self._open = Open(shown, self.policy.snapshot(shown.state), counts)
 
     def __repr__(self) -> str:
         return f"JointDPSession({self.policy!r}, asked={self._asked}, releases={self.releases})"
@@ -526,7 +525,7 @@ class JointDPSession:
             shown = self._open.shown
             if self._asked > shown.state.visits:
                 shown = self._with_block(shown)
-            self._put(shown._replace(closed=True))
+            self._put(shown._replace(closed=True), np.zeros_like(self._open.counts))
             self._waiting = {}
 
     # Saving
@@ -542,6 +541,7 @@ class JointDPSession:
 
         Raises:
             ValueError: no key.
+            NotRecordedError: a release that an earlier call drew failed again. Nothing was saved.
         """
         if key is None and self._noise.kind == "secure":
             raise ValueError(
@@ -551,6 +551,8 @@ class JointDPSession:
             )
         with self._lock.held():
             self._begin(closed=True)
+            if self._open.drawn is not None:  # documents have no place for it
+                self._release_if_due()
             document = {
                 "format": FORMAT,
                 "version": VERSION,
@@ -608,11 +610,10 @@ class JointDPSession:
             shown = Shown(state, (*shown.released, counts))
         if not shown.state.visits <= public.asked:
             raise damaged("public.asked is less than the asks that were released")
-        self._put(shown._replace(closed=public.closed))
-        counts_open = np.frombuffer(as_bytes(private.counts, 8 * size), "<i8").astype(np.int64)
-        if counts_open.min() < 0:
+        open_counts = np.frombuffer(as_bytes(private.counts, 8 * size), "<i8").astype(np.int64)
+        if open_counts.min() < 0:
             raise damaged("private.counts is below 0")
-        self._open = self._open._replace(counts=counts_open)
+        self._put(shown._replace(closed=public.closed), open_counts)
         self._asked = public.asked
         slots = as_bytes(private.waiting, SLOT * self._slots())
         for number, at in enumerate(range(0, len(slots), SLOT), public.asked - self._slots()):
@@ -702,10 +703,12 @@ class JointDPSession:
             self._telling = None
 
     def _release_if_due(self) -> None:
-        """Release the block that as many asks as were fixed have come to."""
+        """Release the block that as many asks as were fixed have come to, or that was drawn."""
         shown = self._open.shown
-        if self._asked - shown.state.visits >= self.policy.length(shown.state):
-            self._put(self._with_block(shown))
+        is_full = self._asked - shown.state.visits >= self.policy.length(shown.state)
+        if is_full or self._open.drawn is not None:
+            shown = self._with_block(shown)
+            self._put(shown, self._open.counts)
 
     def _with_block(self, shown: Shown) -> Shown:
         """What is shown once the open block is released.
