@@ -234,7 +234,16 @@ CHOICES: dict[str, list[Any]] = {
         *([], [[7, 1.0, True]], [[0, 1.5, True]], [["0000", 1.0, True]], [["zz", 1.0, True]]),
         *([["", 1.0, True]], [["01", 1.0, True]], [["0201", 1.0, True]]),
     ],
-    "public.chosen.runs": [[], [1, 9], [1, -1], [1], [2, 0], [1, 0, 0, 0], [1, 0, 99, 0]],
+    "public.chosen.runs": [
+        [],
+        [1, 9],
+        [1, -1],
+        [1],
+        [2, 0],
+        [1, 0, 0, 0],
+        [1, 0, 99, 0],
+        [1, 0, 2**62, 1, 2**62, 0],
+    ],
 }
 FRESH: list[dict[str, Any]] = [{}, {"fresh": 1}, {"fresh": False}, {"fresh": None}]
 DAMAGE: dict[str, dict[str, list[Any]]] = {

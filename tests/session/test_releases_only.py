@@ -22,7 +22,7 @@ from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import BY_DEVICE, REFUSED, JointDPSession, Shown, Tell
 from tests.places import REPOSITORY
-from tests.session.small import Exact
+from tests.session.small import Exact, changed, resealed
 
 KEY = bytes(range(32))
 
@@ -287,6 +287,16 @@ def test_people_have_no_seed_and_no_file_in_clear() -> None:
     document["public"]["asked"] += 1
     with pytest.raises(dpb.DamagedSessionError):
         JointDPSession.from_json(json.dumps(document), key=KEY)
+
+
+@pytest.mark.parametrize("path", ["visits", "counts.0"])
+def test_released_numbers_beyond_what_is_counted_are_refused(path: str) -> None:
+    session = JointDPSession(example(), noise=Exact(1))
+    session.ask([0.1, 0.1])
+    session.close()
+    data = changed(json.loads(session.to_json()), f"public.releases.0.{path}", 10**400)
+    with pytest.raises(dpb.DamagedSessionError):
+        JointDPSession.from_json(resealed(data), noise=Exact(1))
 
 
 @pytest.mark.long  # it compiles

@@ -378,11 +378,6 @@ class KeptChoices:
                 del column[count:]
             del self._actions[ends[-1] if count else 0 :]
 
-    @property
-    def first(self) -> int | None:
-        """The first decision of which it is known; None where there is none."""
-        return self._starts[0] if self._starts else None
-
     def way(self, place: int) -> PackedChoice:
         begin = self._ends[place - 1] if place else 0
         action = bytes(self._actions[begin : self._ends[place]])
@@ -504,11 +499,11 @@ def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoic
     fits = len(gaps) == len(numbers) and max(numbers, default=-1) < len(ways)
     if not fits or min(gaps, default=1) < 1:
         raise damaged("public.chosen has an entry that says no way")
+    if sum(gaps) > asked or (asked and gaps[:1] != [1]):
+        raise damaged("public.chosen does not go from the first decision to the last")
     for gap, number in zip(gaps, numbers, strict=True):
         since += gap
         chosen.add(since, ways[number])
-    if since > asked or (asked and chosen.first != 1):
-        raise damaged("public.chosen does not go from the first decision to the last")
     return chosen
 
 

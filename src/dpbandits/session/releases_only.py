@@ -17,11 +17,11 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Never, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Never, NoReturn
 
 import msgspec
 import numpy as np
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from dpbandits.core.errors import (
     ClosedError,
@@ -31,6 +31,8 @@ from dpbandits.core.errors import (
     SharedError,
 )
 from dpbandits.core.inputs import (
+    MOST,
+    Count,
     Integers,
     Opaque,
     as_int,
@@ -216,8 +218,8 @@ class Tell(NamedTuple):
 class ReleaseData(Struct, forbid_unknown_fields=True):
     """`Counts` in a saved session."""
 
-    visits: int
-    counts: list[int]
+    visits: Count
+    counts: list[Annotated[int, Meta(ge=-MOST, le=MOST)]]
 
 
 class PublicData(Struct, forbid_unknown_fields=True):
