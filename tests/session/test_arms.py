@@ -173,6 +173,7 @@ def test_segments_are_restarted_together() -> None:
     with pytest.raises(ValueError, match="changed"):
         s.restart_arm("green")
     s["FR"]._restart("blue")  # as if the call had been cut off after it
+    s.drop_open()
     with pytest.raises(ValueError, match="cut off"):
         s.restart_arm("green")
     assert s.restart_arm("blue") == 2

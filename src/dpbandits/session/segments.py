@@ -402,7 +402,7 @@ class SegmentedSession(Mapping[str, Session]):
         """
         sessions, behind, ahead = self._by_arms()
         if behind:
-            begun = ahead.events[-1]
+            begun = next(e for e in reversed(ahead.events) if e.what in ("add", "restart"))
             if begun[:2] != ("restart", behind[0]._name(behind[0]._state.roster.number(arm))):
                 raise ValueError(
                     "Another arm was added or restarted in some segments before that call was cut "
