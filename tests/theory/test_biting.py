@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from dpbandits.policies.super_arm_bounds import super_arm_gaps
 from tests.families import COMPILED
 from tests.theory.instances import ARMS, BANDITS, MATROIDS, ON_MATROIDS, ON_SUPER_ARMS, SUPER_ARMS
-from tests.theory.test_upper_bounds import FREE, budgets, holds
+from tests.theory.test_upper_bounds import FREE, budgets, holds, worst_gap
 
 Cell = tuple[Any, tuple[float, ...]]  # a number of arms, or a problem; and means
 MAKERS = BANDITS | ON_MATROIDS | ON_SUPER_ARMS
@@ -36,12 +35,7 @@ def cells(name: str) -> list[Cell]:
 
 def most(name: str, cell: Cell, rounds: int) -> float:
     """T times the worst action's gap."""
-    given, means = cell
-    if name in BANDITS:
-        return rounds * (max(means) - min(means))
-    gaps = super_arm_gaps(given, means)
-    assert gaps is not None
-    return rounds * gaps.largest
+    return rounds * worst_gap(*cell)
 
 
 def upper(name: str, cell: Cell, eps: float, rounds: int) -> float:
