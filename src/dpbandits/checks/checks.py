@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.tape import Recorder, Tape, random_tape
-from dpbandits.core.errors import CheckFailed, Diverged, RequestsDiffer
-from dpbandits.core.inputs import Floats
+from dpbandits.core.errors import CheckFailed, Diverged, Foreign, RequestsDiffer
+from dpbandits.core.inputs import Integers
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import spent
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.session import Session
 from dpbandits.simulation.plain import Path, play_events, play_rounds
+from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
-HORIZONS = (*range(1, 41), 64, 100, 3000)
+SHORT = (*range(1, 41), 64, 100)
+"""The rounds of short runs."""
 
 
 def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed) -> None:
@@ -42,18 +44,17 @@ def hosts_agree(policy: Policy) -> None:
     """On one tape of rewards and noise, session and simulator make equal decisions, releases,
     ledgers and states, at every horizon.
     """
-    tape = random_tape(policy.arms, max(HORIZONS), seed=1)
-    horizons = [rounds for rounds in HORIZONS if rounds <= horizon_of(policy)]
+    most = longest_of(policy)
+    horizons = [*(rounds for rounds in SHORT if rounds < most), most]
+    tape = random_tape(policy.arms, most, seed=1)
     seen: dict[int, tuple[Any, Any]] = {}
 
     def keep(t: int, session: Session) -> None:
         """Keep ledger and state after round t. A session has no horizon: one run serves all."""
-        if t in HORIZONS:
+        if t in horizons:
             seen[t] = session.ledger, session.state
 
-    slow = play_tape(
-        partial(play_rounds, each=keep), policy, tape, max(horizons), SimulatedNoise(2)
-    )
+    slow = play_tape(partial(play_rounds, each=keep), policy, tape, most, SimulatedNoise(2))
     for rounds in horizons:
         fast, (ledger, state) = (
             play_tape(play_events, policy, tape, rounds, SimulatedNoise(2)),
@@ -116,16 +117,22 @@ def loss_within_claim(policy: Policy) -> None:
     for rounds in (300, 6000):  # the longer run for policies whose first release comes late
         rounds = min(rounds, horizon_of(policy))
         tape, first = random_tape(policy.arms, rounds, seed=6), Recorder(7)
-        recorded = play_tape(play_rounds, policy, tape, rounds, first)
+        try:
+            run = transcript(policy, tape, rounds, noise=first, seed=11)
+        except Foreign as why:
+            raise CheckFailed(str(why)) from None
         if first.draws:
             break
-    tapes = map(Tape, neighbouring_tapes(policy, tape, recorded, max(1, rounds // 100)))
-    worst = largest_loss(
-        first,
-        (partial(play_tape, play_events, policy, near, rounds, every=rounds) for near in tapes),
-    )
+    changes = one_record_changed(run, tape, max(1, rounds // 100))
+    worst = largest_loss(first, (partial(replay_releases, run, change) for change in changes))
     require(worst <= guarantee.cost, f"One reward can cost {worst}, the claim is {guarantee.cost}.")
     require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
+
+
+def replay_releases(run: Transcript, change: dict[int, Integers], noise: Recorder) -> None:
+    """Release the changed sums with the noise that gives the recorded values."""
+    replay = run.replay(change, noise)
+    require(replay.at is None, "A release changes with a reward, whatever the noise.")
 
 
 def largest_loss(
@@ -147,23 +154,23 @@ def largest_loss(
     return worst
 
 
-def neighbouring_tapes(policy: Policy, tape: Tape, recorded: Path, every: int) -> Iterator[Floats]:
-    """Yield tapes that differ in one recorded record, for one in `every` records. A record is a
-    reward, or all rewards of one round.
+def one_record_changed(run: Transcript, tape: Tape, every: int) -> Iterator[dict[int, Integers]]:
+    """Yield, by event, the changes of its sums if one record is another: for one in `every`
+    records of each arm. A record is a reward, or all rewards of one round. Records of one event
+    that change its sums alike are one case.
     """
-    if policy.about.feedback == "bandit":
-        records = [
-            [(arm, j)]
-            for arm, plays in enumerate(recorded.plays[-1])
-            for j in range(0, int(plays), every)
-        ]
-    else:
-        records = tape.records[: recorded.rounds : every]
-    for record in records:
-        rewards = tape.rewards.copy()
-        where = tuple(np.array(record).T)
-        rewards[where] = 1.0 - rewards[where]
-        yield rewards
+    places, unit = np.zeros(run.policy.arms, np.int64), run.policy.reader.grid.steps
+    for at, event in enumerate(run.events):
+        if not isinstance(event, Entered):
+            continue
+        full = run.policy.about.feedback == "full"
+        arms = np.arange(len(places)) if full else np.array(event.where)
+        first = places[arms]
+        rewards = np.array([tape.rewards[arms, first + n] for n in range(event.rounds)], np.int64)
+        taken = rewards[-int(first.flat[0]) % every :: every]
+        for change in np.unique(unit * (1 - 2 * taken), axis=0):
+            yield {at: change}
+        places[arms] += event.rounds
 
 
 def ledger_equals_claim(policy: Policy) -> None:
@@ -171,7 +178,7 @@ def ledger_equals_claim(policy: Policy) -> None:
     released twice, or before it is recorded.
     """
     claim = policy.guarantee
-    for rounds in (min(policy.arms * 70, horizon_of(policy)), min(3000, horizon_of(policy))):
+    for rounds in (min(policy.arms * 70, horizon_of(policy)), longest_of(policy)):
         path = play_tape(
             play_events, policy, random_tape(policy.arms, rounds, seed=8), rounds, SimulatedNoise(9)
         )
@@ -210,3 +217,10 @@ def horizon_of(policy: Policy) -> int:
     """Return the longest run that the policy can play."""
     horizon = getattr(policy, "horizon", None)
     return int(horizon) if policy.about.needs_horizon and horizon is not None else 10**18
+
+
+def longest_of(policy: Policy) -> int:
+    """Return the rounds of a long run: fewer of a policy that releases every round, for it has done
+    all it does sooner, and each round takes longer.
+    """
+    return min(1000 if policy.about.every_round else 3000, horizon_of(policy))

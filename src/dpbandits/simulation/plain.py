@@ -65,12 +65,11 @@ class OpenVault:
 
     def add_block(self, where: Any, steps: Any, count: int) -> None:
         """Record `count` rounds at once by their sum in grid steps, shape () or (arms,)."""
+        single = not isinstance(steps, np.ndarray) or steps.ndim == 0
+        sums = [int(steps)] if single else steps.tolist()
         if self.vault.randomizer is None:
-            check_sums(int(np.min(steps)), int(np.max(steps)), count, self.vault.grid)
-        if not isinstance(steps, np.ndarray) or steps.ndim == 0:
-            self._enter(where, (int(steps),), count)
-        else:
-            self._enter(where, steps if self.vault.full else tuple(steps.tolist()), count)
+            check_sums(min(sums), max(sums), count, self.vault.grid)
+        self._enter(where, steps if self.vault.full and not single else tuple(sums), count)
 
     def _enter(self, where: Any, steps: Steps, count: int) -> None:
         vault, blocks = self.vault, self.books.blocks

@@ -40,10 +40,10 @@ def form_of(value: Any) -> Written:
             alone, and may hide something.
     """
     kind = type(value)
-    if kind is float:
-        return kind, struct.pack("<d", value)  # the bits of a NaN, too
     if kind in PLAIN:
         return kind, value
+    if kind is float:
+        return kind, struct.pack("<d", value)  # the bits of a NaN, too
     if isinstance(value, (tuple, list)) and not hasattr(value, "__dict__"):
         return kind, *map(form_of, value)
     if kind is dict:
