@@ -98,7 +98,8 @@ def late_and_missing_tells(policy: Policy) -> None:
         asked(session, rng, int(rng.integers(1, 9)))
         pending = list(session.pending)
         rng.shuffle(pending)
-        for decision in pending[: rng.integers(0, len(pending) + 1)]:
+        resolved = pending[: rng.integers(0, len(pending) + 1)]
+        for decision in resolved:
             view = session._current
             late = together and view.pending[decision.id].counted_as not in view.plans
             kind = rng.random()
@@ -111,7 +112,7 @@ def late_and_missing_tells(policy: Policy) -> None:
             for at in (0,) if whole else decision.observe or (decision.action,):
                 # with bandit feedback an action is an arm, which its type does not say
                 counts[at] += decision.learn and not late and not 0.2 <= kind < 0.25
-            require_refusals(session, decision)
+        require_refusals(session, resolved)
     books, entered = session._current.folded().books, [0] * len(counts)
     for key, block in books.blocks.items():
         entered[0 if whole else key] += block.count
@@ -126,17 +127,16 @@ def late_and_missing_tells(policy: Policy) -> None:
     )
 
 
-def require_refusals(session: Session, decision: Any) -> None:
-    """Require that a second reward, or one for an unknown decision, raises and changes nothing."""
-    before = content(session.to_json())
-    for wrong in (decision, decision.id, 10**9, -1):
-        try:
-            tell_reward(
-                session, wrong, some_rewards(session.policy, decision, np.random.default_rng(0))
-            )
-        except DecisionError:
-            continue
-        raise CheckFailed("A second reward, or one for an unknown decision, was accepted.")
+def require_refusals(session: Session, resolved: list[Decision]) -> None:
+    """Require that rewards of resolved decisions, and of unknown ones, raise and change nothing."""
+    before, rng = content(session.to_json()), np.random.default_rng(0)
+    for decision in resolved:
+        for wrong in (decision, decision.id, 10**9, -1):
+            try:
+                tell_reward(session, wrong, some_rewards(session.policy, decision, rng))
+            except DecisionError:
+                continue
+            raise CheckFailed("A second reward, or one for an unknown decision, was accepted.")
     require(content(session.to_json()) == before, "A refused reward changed the session.")
 
 
