@@ -41,7 +41,7 @@ REWARDS = [0.7312549, 0.2187451, 0.5468173]
 
 PRIVATE = ("73125", "21874", "54681", "94999")
 
-people = st.sampled_from(["ann", "ben", "carl", "dora"])
+people = st.sampled_from([f"{name}@example.org" for name in ("ann", "ben", "carl", "dora")])
 arms = st.sampled_from(["a", "b", "c", "d", 0, 2, 9, None])
 ids = st.lists(st.integers(-2, 12), max_size=4)
 texts = st.sampled_from(["enough", "", "\n"])
@@ -113,8 +113,9 @@ class Played:
             places = [[0.1, 0.2], [-0.3, 0.1], [0.2, -0.5], [0.6, 0.6]]
             given: dict[str, Any] = {"features": 2, "first": 2, "public_contexts": places}
             policy = dpb.DPLinTS(arms=["a", "b", "c"], epsilon=1, **given)
-        self.campaign = self.store.create("trial", policy, max_pending=40, seed=1, **options)
         self.asked, self.words = list[str](), (f"word {number}" for number in count())
+        how = {"max_pending": 40, "seed": 1, "key": next(self.words), **options}
+        self.campaign = self.store.create("trial", policy, **how)
 
     def op(self, name: str, fields: dict[str, Any], key: str | None) -> OperationModel:
         if "ids" in fields:
@@ -178,8 +179,8 @@ def test_every_operation_is_tried() -> None:
 )
 def test_operations_keep_their_promises(kind: str, played: list[Any], settles: bool) -> None:
     """One that is refused changes nothing and draws no noise; one that is made again is done once,
-    with one reply; what is due is read by one draw; and nothing that is said shows a reward or a
-    sum.
+    with one reply; what is due is read by one draw; nothing that is said shows a reward or a sum;
+    and no row says in clear who a person is, or the key of a call.
     """
     here = Played(kind)
     with here.store:
@@ -221,5 +222,8 @@ def test_operations_keep_their_promises(kind: str, played: list[Any], settles: b
         for view in VIEWS:
             here.note(client.get(f"/v1/campaigns/trial/{view}").text)
         here.note(client.get("/metrics").text)
+        rows = "".join(stored(here.store))
+        assert "word " not in rows
+        assert "example.org" not in rows
     for said in map(without_ids, here.said):
         assert not any(digits in said for digits in PRIVATE), said
