@@ -93,11 +93,13 @@ def everything(campaign: Any) -> dict[Any, Any]:
 
     def look(part: Any, name: str) -> Any:
         try:
-            found = part._view(name)
+            found = part._view(name, **({"people": 20} if name == "shares" else {}))
         except (ValueError, TypeError, RuntimeError) as error:
             return code_of(error)
         if name == "guarantee":  # which is sent as words
             return str(found)
+        if name == "predictions":  # which are arrays
+            return type(found), str(vars(found))
         return type(found), found, repr(found), str(found)
 
     parts = [campaign, *(campaign[name] for name in campaign.segments)]

@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -18,36 +19,50 @@ from dpbandits.session.segments import SegmentedTable
 from dpbandits.terminal.cli import app
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import POLICY, ask, client_of, remote, served
-from tests.service.machine import Time
+from tests.service.machine import CONTEXTS, Time
 from tests.service.timelines import Lite, create, everything
 
-RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.2)}
+SHARES = {"min_share": 0.1}
+RAIL = {**SHARES, "guardrail": dpb.Guardrail("refunds", limit=0.2)}
+ARMS = ["bad", "good", "other"]
+BY_CONTEXT = dpb.DPLinTS(arms=ARMS, features=["p", "q"], epsilon=100, public_contexts=CONTEXTS * 4)
+COSTS = dpb.Range(2, 12, minimise=True)
 KINDS: dict[str, dict[str, Any]] = {
     "range": {**RAIL, "rewards": dpb.Range(-1, 3, clip=True), "period": timedelta(days=1)},
     "window": {**RAIL, "attribution_window": timedelta(days=1), "default": 0},
     "segments": {**RAIL, "segments": ["DE", "FR"]},
-    "holdout": {"holdout": ".3"},
+    "holdout": {**SHARES, "holdout": ".3"},
+    "contexts": {"policy": BY_CONTEXT, "rewards": COSTS},
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_view_shows_the_same_near_and_far(kind: str) -> None:
     """Of a campaign in which the arm "bad" harms, and of each of its parts."""
-    policy, options = dpb.DPKLUCB(arms=["bad", "good", "other"], epsilon=4), KINDS[kind]
-    how: dict[str, Any] = {"seed": 1, "min_share": 0.1, **options}
+    options = KINDS[kind]
+    how = {"seed": 1, "policy": dpb.DPKLUCB(arms=ARMS, epsilon=4), **options}
     with dpb.open_store("memory:", key=KEY) as store:
-        far: Any = remote(client_of(store)).create("t", policy, noise=dpb.SimulatedNoise(1), **how)
+        far: Any = remote(client_of(store)).create("t", noise=dpb.SimulatedNoise(1), **how)
         near: Any = store["t"]
         for segment in options.get("segments", [None]):
             for user in range(50 if "holdout" in options else 10):
                 if "holdout" in options:
                     asked = far.ask(5, user=user)
                     pairs = [(each, float(each.label == "good")) for each in asked]
+                elif "policy" in options:
+                    asked = far.ask(60, context=CONTEXTS * 20)
+                    pairs = [(each, 8 + each.action) for each in asked]
                 else:
                     asked = far.ask(50, segment=segment)
                     pairs = [(d, [float(d.label != "other"), d.label == "bad"]) for d in asked]
                 assert set(far.tell_many(pairs)) == {"recorded"}
         assert everything(far) == everything(near)
+        if "policy" in options:
+            for always in (False, True):
+                one, other = (each.predictions(0.9, always=always) for each in (near, far))
+                assert str(vars(one)) == str(vars(other))
+            by_hand(client_of(store).get("/v1/campaigns/t/predictions").json(), near)
+            return
         assert far.beliefs(0.5) == near.beliefs(0.5)
         if "segments" in options:
             assert isinstance(far.beliefs(), SegmentedTable)
@@ -57,6 +72,17 @@ def test_every_view_shows_the_same_near_and_far(kind: str) -> None:
         assert (near.summary().step == 0) is waits
         assert waits or "holdout" in options or bool(near.alarms)
         assert near.segments or (near.beliefs().caution is None) is (kind != "range")
+
+
+def by_hand(sent: Any, campaign: Any) -> None:
+    """A mean that is computed from what is sent, as the guide says."""
+    x, found = np.array(CONTEXTS[2]), campaign.predictions().means(CONTEXTS[2:])
+    best = int(np.nanargmin(found.mean))
+    theta, covariance = np.array(sent["theta"][best]), np.array(sent["covariance"][best])
+    half = (sent["normal"] + sent["added"][best]) * np.sqrt(x @ covariance @ x)
+    mean, low, high = 12 - 10 * np.clip(x @ theta + half * np.array([0, 1, -1]), 0, 1)
+    assert np.allclose([mean, low, high], [each[0, best] for each in found])
+    assert 2 < low < mean < high < 12
 
 
 SEEN = "123.456789", "123.4", "0.1234", "246.9"
