@@ -65,26 +65,21 @@ def test_no_route_answers_without_a_key_or_to_one_of_another_role() -> None:
         assert (store["trial"].summary(), store["trial"].events()) == before
 
 
-def test_a_key_opens_its_campaign_and_no_other() -> None:
-    with served() as (store, _):
-        mine = client_of(store, open=False, token=access_of(store).create("me", ["admin"], "trial"))
-        assert mine.post("/v1/campaigns/trial/pause", json={"arm": "blue"}).status_code == 200
-        for path in ("/v1/campaigns/other", "/v1/campaigns", "/metrics"):
-            assert mine.get(path).json()["code"] == "other_campaign"
-
-
-def test_a_key_that_asks_and_tells_is_enough_to_ask_and_tell() -> None:
+def test_a_key_opens_its_campaign_and_no_other_for_what_it_may_do() -> None:
     with served() as (store, _):
         key = access_of(store).create("website", ["ask", "tell"], "trial")
         website = remote(client_of(store, open=False, token=key))
-        decision = website["trial"].ask()
-        assert website["trial"].tell(decision, 1.0) == "recorded"
+        assert website["trial"].tell(website["trial"].ask(), 1.0) == "recorded"
         with pytest.raises(PermissionError, match="needs another role"):
             website["trial"].summary()
         with pytest.raises(PermissionError, match="another campaign"):
             website["other"].ask()
         with pytest.raises(PermissionError, match="No key was sent"):
             remote(client_of(store, open=False))["trial"]
+        mine = client_of(store, open=False, token=access_of(store).create("me", ["admin"], "trial"))
+        assert mine.post("/v1/campaigns/trial/pause", json={"arm": "blue"}).status_code == 200
+        for path in ("/v1/campaigns/other", "/v1/campaigns", "/metrics"):
+            assert mine.get(path).json()["code"] == "other_campaign"
 
 
 def test_a_server_without_keys_closes_with_the_first_one() -> None:
