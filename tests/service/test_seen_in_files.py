@@ -175,7 +175,7 @@ def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
             seen.append(kept.seen())
             kept.now += 3_601
             kept.campaign.settle()
-            seen.append(lengths(kept.seen()))
+            seen.append(lengths(seen_in(kept.file)))
         kept.store.close()
         found[name] = seen
     for name in ways:
