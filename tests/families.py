@@ -87,8 +87,6 @@ KEPT = {
         "^(windowed people in segments|windowed guardrail|contexts of windowed people)"
     ),
     "service/test_trail.py::test_with_an_arm_that_was_added_and_after_a_fence": "^DPKLUCB",
-    "service/test_silence.py"
-    "::test_a_store_that_is_opened_anew_decides_as_a_session_does": "^7-0.3-10",
     "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_evidence.py::test_evidence_at_the_true_mean_is_one_in_the_mean": (
         "laplace$|True-gaussian"
