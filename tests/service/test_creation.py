@@ -28,31 +28,18 @@ PARTS = pytest.mark.parametrize("parts", [{}, {"segments": ["DE", "FR"]}], ids=s
 # One key: two are never at work in one store
 
 OTHER = bytes(32)
-KEYS = pytest.mark.parametrize(
+REFUSED = "with the key it was made with|without a key, and it cannot be given one"
+
+
+@pytest.mark.parametrize(
     ("first", "second"),
     [(KEY, OTHER), (KEY, None), (None, KEY)],
     ids=["another", "none", "one"],
 )
-REFUSED = "with the key it was made with|without a key, and it cannot be given one"
-
-
-@KEYS
-@pytest.mark.parametrize("parts", [{}, {"segments": ["DE"]}], ids=str)
-def test_another_key_is_refused_as_a_store_is_opened(
-    make: Open, first: Any, second: Any, parts: Any
-) -> None:
-    create(make(key=first), **parts)
-    for _ in range(2):
-        with pytest.raises(dpb.StoreError, match=REFUSED):
-            make(key=second)
-    assert list(make(key=first)) == ["c"]
-
-
-@KEYS
-def test_a_store_that_was_opened_empty_creates_nothing_under_another_key(
-    make: Open, tmp_path: Path, first: Any, second: Any
-) -> None:
-    """Nothing was there that the key could have been tried on."""
+def test_another_key_is_refused(make: Open, tmp_path: Path, first: Any, second: Any) -> None:
+    """As a store is opened; one that was opened while it was empty creates nothing, for nothing was
+    there that the key could have been tried on.
+    """
     right, wrong = make(key=first), make(key=second)
     turns(create(right), 3)
     witnessed = (tmp_path / "witness").read_bytes()
@@ -60,10 +47,15 @@ def test_a_store_that_was_opened_empty_creates_nothing_under_another_key(
         create(wrong, name="second")
     with pytest.raises(dpb.StoreError, match=REFUSED):
         wrong["c"].ask()
-    assert "second" not in right
     assert (tmp_path / "witness").read_bytes() == witnessed
-    turns(create(right, name="second"), 3)
+    for name, parts in (("second", {}), ("third", {"segments": ["DE"]})):
+        with pytest.raises(dpb.StoreError, match=REFUSED):
+            make(key=second)
+        assert name not in right
+        create(right, name=name, **parts)
+    turns(right["second"], 3)
     turns(right["c"], 3)
+    assert list(make(key=first)) == ["c", "second", "third"]
 
 
 def test_a_server_with_another_key_does_not_start(
