@@ -25,8 +25,8 @@ import dpbandits as dpb
 from dpbandits.policies import contextual
 from dpbandits.service.operations import Ask
 from dpbandits.service.transaction import QueuedCall
-from tests.service.conftest import KEY
 from tests.service.counted import Watching
+from tests.service.timelines import Kept
 
 GRID, TOLD = 4**10, 10
 WINDOW = 3_600.0
@@ -61,65 +61,28 @@ def times_read(sums: list[int]) -> list[int]:
     return [total >> 2 * at & 3 for at in range(TOLD)]
 
 
-class Store:
+def kept(folder: Path, setting: str) -> Kept:
     """A campaign in a file whose rows anybody can write, and its witness, which nobody can."""
-
-    def __init__(self, folder: Path, setting: str) -> None:
-        folder.mkdir(exist_ok=True)
-        self.folder, self.setting, self.options = folder, setting, SETTINGS[setting]
-        self.file, self.witness = folder / "trial.db", folder / "trial.witness"
-        self.now, self.people, self.noise = 1e6, 0, Watching()
-        self.store: Any = None
-
-    def opened(self) -> Any:
-        """The campaign, of a store that is opened anew."""
-        self.close()
-        self.store = dpb.open_store(
-            f"sqlite:///{self.file}",
-            key=KEY,
-            witness=self.witness,
-            noise=self.noise,
-            clock=lambda: self.now,
-        )
-        return self.store
-
-    def close(self) -> None:
-        if self.store is not None:
-            self.store.close()
-
-    def policy(self) -> Any:
-        if "contexts" not in self.setting:
-            return dpb.DPKLUCB(arms=2, epsilon=1, first=2, grid=GRID)
-        return dpb.DPLinTS(
+    policy: Any = dpb.DPKLUCB(arms=2, epsilon=1, first=2, grid=GRID)
+    if "contexts" in setting:
+        policy = dpb.DPLinTS(
             arms=2, features=1, epsilon=1, first=2, grid=GRID, public_contexts=[[0.5]] * 4
         )
-
-    def known(self, user: str) -> dict[str, Any]:
-        """What an ask for one visitor says."""
-        context = {"context": [0.5]} if "contexts" in self.setting else {}
-        return context | ({"user": user} if "privacy_unit" in self.options else {})
-
-    def ask(self, campaign: Any, count: int = 1) -> list[Any]:
-        if "privacy_unit" not in self.options:
-            known = self.known("")
-            return list(campaign.ask(count, **{name: [of] * count for name, of in known.items()}))
-        self.people += count
-        people = range(self.people - count, self.people)
-        return [campaign.ask(**self.known(f"person {each}")) for each in people]
+    return Kept(folder, policy, SETTINGS[setting], Watching())
 
 
-def begun(folder: Path, setting: str) -> tuple[Store, list[Any], list[Path]]:
+def begun(folder: Path, setting: str) -> tuple[Kept, list[Any], list[Path]]:
     """A campaign in which of ten answers some were read, some are in open blocks, some are held,
     and some are still to come; the decisions; and copies of the database on the way.
     """
-    made, copies = Store(folder, setting), list[Path]()
+    made, copies = kept(folder, setting), list[Path]()
 
     def copied() -> None:
         made.close()
         copies.append(folder / f"copy {len(copies)}.db")
         shutil.copyfile(made.file, copies[-1])
 
-    policy = made.policy()
+    policy = made.policy
     store = made.opened()
     store.create("other", policy, seed=4, **made.options)
     store.scope("scope", epsilon=5)
@@ -159,7 +122,7 @@ def reward_of(at: int) -> float:
 class Client:
     """Makes calls, and goes on where one fails."""
 
-    def __init__(self, made: Store, told: list[Any]) -> None:
+    def __init__(self, made: Kept, told: list[Any]) -> None:
         self.made, self.told, self.failed = made, told, list[str]()
 
     def __call__(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
@@ -207,7 +170,7 @@ class Base:
         """Which calls failed after an attack on the rows, and what the noise saw. under_way: a
         process that knows the campaign goes on first.
         """
-        made = Store(self.folder / "attacked", self.made.setting)
+        made = Kept(self.folder / "attacked", self.made.policy, self.made.options, Watching())
         shutil.copyfile(self.made.file, made.file)
         shutil.copyfile(self.made.witness, made.witness)
         made.now, made.people = self.made.now, self.made.people
@@ -335,7 +298,7 @@ WITH_CONTEXTS = (*NAMES, "context", "open_cell", "learned")
 
 def tables_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
     """Some tables are put back as a whole, and the others stay."""
-    names = WITH_CONTEXTS if "contexts" in base.made.setting else NAMES
+    names = WITH_CONTEXTS if base.made.has_contexts else NAMES
     beside = [f"dpbandits_{name}" for name in names]
     for copy in base.copies[:-1]:
         for many in range(1, len(beside) + 1):
@@ -384,13 +347,13 @@ ONE_ARM = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
 """Whose first block has two answers."""
 
 
-def alone(folder: Path, setting: str = "plain", **options: Any) -> tuple[Store, Any]:
+def alone(folder: Path, setting: str = "plain", **options: Any) -> tuple[Kept, Any]:
     """A campaign of one arm."""
-    made = Store(folder / "trial", setting)
+    made = kept(folder / "trial", setting)
     return made, made.opened().create("trial", ONE_ARM, seed=3, **made.options, **options)
 
 
-def edited(made: Store, sql: str, *given: Any) -> Any:
+def edited(made: Kept, sql: str, *given: Any) -> Any:
     """The campaign, opened anew after a statement."""
     made.close()
     with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
@@ -402,7 +365,7 @@ FAILS, REFUSES = "SELECT abs(-9223372036854775807 - 1)", "SELECT RAISE(ABORT, 'n
 
 
 @contextmanager
-def picky(made: Store, table: str, does: str = FAILS, when: str = "") -> Iterator[Any]:
+def picky(made: Kept, table: str, does: str = FAILS, when: str = "") -> Iterator[Any]:
     """Writing to a table fails in this block, or is refused as if the row was there already."""
     event = "INSERT" if table in ("release", "ledger") else "UPDATE"
     trigger = f"CREATE TRIGGER picky BEFORE {event} ON dpbandits_{table} {when} BEGIN {does}; END"

@@ -16,8 +16,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.examples import PLACES, examples
-from tests.service.conftest import KEY
 from tests.service.counted import Counted
+from tests.service.timelines import Kept
 
 RANDOM = re.compile(r"[0-9a-f]{16,64}")
 """What is drawn by chance or hashed, whatever is told: names, nonces, chains."""
@@ -56,42 +56,21 @@ def seen_in(file: Path) -> dict[str, Any]:
     return {**found, "header": header}
 
 
-class Kept:
-    """A campaign in a file, of one seed and on one clock."""
+class Seen(Kept):
+    """A campaign of one seed, of which files are looked at."""
 
     def __init__(self, folder: Path, policy: Any, **options: Any) -> None:
-        folder.mkdir()
-        self.file, self.now, self.people = folder / "trial.db", 1e6, 0
-        self.witness, self.noise = folder / "elsewhere.witness", Counted()
-        self.known, self.features = "privacy_unit" in options, getattr(policy, "features", None)
-        self.store, self.campaign = self.opened(), None
-        self.campaign = self.store.create("trial", policy, seed=7, **options)
-
-    def opened(self) -> Any:
-        return dpb.open_store(
-            f"sqlite:///{self.file}",
-            key=KEY,
-            witness=self.witness,
-            noise=self.noise,
-            clock=lambda: self.now,
-        )
+        super().__init__(folder, policy, options, Counted())
+        self.campaign = self.opened().create("trial", policy, seed=7, **options)
 
     def asked(self, count: int, **how: Any) -> list[Any]:
-        campaign: Any = self.campaign
-        if self.features:
-            how["context"] = [[0.3, -0.2]] * count
-        if not self.known:
-            return list(campaign.ask(count, **how))
-        self.people += count
-        people = range(self.people - count, self.people)
-        return [campaign.ask(user=f"person {each}", **how) for each in people]
+        return self.ask(self.campaign, count, **how)
 
     def seen(self) -> dict[str, Any]:
         """What is in its file once nobody is at it; then it is opened again."""
         self.store.close()
         found = seen_in(self.file)
-        self.store = self.opened()
-        self.campaign = self.store["trial"]
+        self.campaign = self.opened()["trial"]
         return found
 
 
@@ -163,7 +142,7 @@ def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
     how = {"segment": "DE"} if "segments" in options else {}
     found = {}
     for name, tell in ways.items():
-        kept = Kept(tmp_path / name, policy, **WINDOWED, **options)
+        kept = Seen(tmp_path / name, policy, **WINDOWED, **options)
         with kept.store:
             asked, seen = kept.asked(11, **how), []
             tell(kept.campaign, asked)
@@ -215,7 +194,7 @@ def test_no_length_tells_a_reward(tmp_path: Path, name: str) -> None:
     """
     found, policy = [], examples(name)[0]
     for at, rewards in enumerate(((0, 0, 0), (1, 1, 1), (0, 1, 0.37), (0.001, 0, 0))):
-        kept, own = Kept(tmp_path / str(at), policy), []
+        kept, own = Seen(tmp_path / str(at), policy), []
         with kept.store, closing(sqlite3.connect(kept.file)) as reader:
             for number in range(20):
                 asked = kept.campaign.ask(2)
@@ -235,7 +214,7 @@ def test_an_answer_is_written_where_the_row_lay(tmp_path: Path) -> None:
     """Of a file nothing changes but the sealed rows of those who answered: not where a row lies,
     nor any counter.
     """
-    kept = Kept(tmp_path / "trial", dpb.DPKLUCB(arms=3, epsilon=1, first=50), **WINDOWED)
+    kept = Seen(tmp_path / "trial", dpb.DPKLUCB(arms=3, epsilon=1, first=50), **WINDOWED)
     bodies, files = [], []
     with kept.store:
         asked = kept.asked(60)

@@ -45,6 +45,45 @@ class Lite:
         shutil.copyfile(copy, self.file)
 
 
+class Kept:
+    """A campaign in a file, opened anew at will, on a clock of its own."""
+
+    def __init__(self, folder: Path, policy: Any, options: dict[str, Any], noise: Any) -> None:
+        folder.mkdir(exist_ok=True)
+        self.file, self.witness = folder / "trial.db", folder / "trial.witness"
+        self.folder, self.policy, self.options, self.noise = folder, policy, options, noise
+        self.now, self.people = 1e6, 0
+        self.store: Any = None
+
+    def opened(self) -> Any:
+        self.close()
+        how: dict[str, Any] = {"noise": self.noise, "clock": lambda: self.now}
+        self.store = open_store(f"sqlite:///{self.file}", key=KEY, witness=self.witness, **how)
+        return self.store
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()
+
+    def known(self, user: str) -> dict[str, Any]:
+        """What an ask for one visitor says."""
+        context = {"context": [0.5, -0.25][: self.policy.features]} if self.has_contexts else {}
+        return context | ({"user": user} if "privacy_unit" in self.options else {})
+
+    @property
+    def has_contexts(self) -> bool:
+        return hasattr(self.policy, "features")
+
+    def ask(self, campaign: Any, count: int = 1, **how: Any) -> list[Any]:
+        """Decisions for people who were not asked for yet."""
+        self.people += count
+        users = [f"person {each}" for each in range(self.people - count, self.people)]
+        if "privacy_unit" in self.options:
+            return [campaign.ask(**self.known(user), **how) for user in users]
+        known = {name: [of] * count for name, of in self.known("").items()}
+        return list(campaign.ask(count, **known, **how))
+
+
 def copy_file(source: Path, to: Path) -> Path:
     """A backup of a file of SQLite that is in use."""
     with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(to)) as other:
