@@ -62,9 +62,9 @@ MADE = {
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_two_processes_decide_as_one_session(kind: str, tmp_path: Path) -> None:
+def test_two_processes_decide_as_one_session(kind: str, lite: Lite) -> None:
     """Two stores that know of nothing but the database take turns, one of them opened anew."""
-    lite, made, rng = Lite(tmp_path), MADE[kind](), np.random.default_rng(3)
+    made, rng = MADE[kind](), np.random.default_rng(3)
     session = dpb.Session(made, noise=dpb.SimulatedNoise(1), seed=5, campaign="c")
     campaigns = [create(lite.open(), made)]
     campaigns.append(lite.open()["c"])
@@ -95,8 +95,7 @@ def read_in(ledger: Any) -> list[tuple[int, int]]:
     return sorted((each.coordinate, at) for each in ledger for at in range(each.start, each.stop))
 
 
-def test_contexts_stand_where_they_are_needed_and_nowhere_else(tmp_path: Path) -> None:
-    lite = Lite(tmp_path)
+def test_contexts_stand_where_they_are_needed_and_nowhere_else(lite: Lite) -> None:
     campaign = create(lite.open())
     asked = campaign.ask(40, context=PLACES[:40], key="visit")
     campaign.tell_many([(each, 1) for each in asked[:30]])
@@ -115,11 +114,10 @@ def test_contexts_stand_where_they_are_needed_and_nowhere_else(tmp_path: Path) -
             assert packed(place).hex() not in text
 
 
-def test_what_only_a_release_changes_is_written_with_it(tmp_path: Path) -> None:
+def test_what_only_a_release_changes_is_written_with_it(lite: Lite) -> None:
     """Not at each ask: the head stays small, whatever the policy has learned."""
     wide = RNG.normal(size=(300, 12))
     wide /= 1.01 * np.linalg.norm(wide, axis=1)[:, None]
-    lite = Lite(tmp_path)
     made = dpb.DPLinTS(arms=3, features=12, epsilon=1, first=15, public_contexts=wide)
     store = lite.open()
     campaign = create(store, made)
@@ -149,10 +147,9 @@ def test_what_only_a_release_changes_is_written_with_it(tmp_path: Path) -> None:
 
 
 def test_of_each_arm_the_newest_contexts_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contextual, "RECENT", 20)
-    lite = Lite(tmp_path)
     campaign, told = create(lite.open()), dict[int, list[bytes]]({0: [], 1: []})
     for at in range(0, 200, 20):
         if at == 100:
@@ -169,11 +166,11 @@ def test_of_each_arm_the_newest_contexts_are_kept(
 
 
 @pytest.mark.parametrize("kind", ["cells", "pilot"])
-def test_who_is_erased_is_in_no_row(kind: str, tmp_path: Path) -> None:
+def test_who_is_erased_is_in_no_row(kind: str, lite: Lite) -> None:
     """Their contexts go: those that wait, those of the next codebooks, those of the first ones, and
     those beyond the cap; in the other process's memory, too. Nobody else's do.
     """
-    lite, made = Lite(tmp_path), MADE[kind]()
+    made = MADE[kind]()
     campaign = create(lite.open(), made, **PEOPLE)
     other = lite.open()["c"]
     for at in range(60):
@@ -203,9 +200,9 @@ def test_who_is_erased_is_in_no_row(kind: str, tmp_path: Path) -> None:
     assert "Whoever is erased, their contexts are deleted." in " ".join(other.statement().split())
 
 
-def test_noise_covers_a_far_context_that_is_erased_before_its_block_is_read(tmp_path: Path) -> None:
+def test_noise_covers_a_far_context_that_is_erased_before_its_block_is_read(lite: Lite) -> None:
     """Contexts of earlier blocks are not taken for those of the open one."""
-    campaign = create(Lite(tmp_path).open(), MADE["shaped"](), **PEOPLE)
+    campaign = create(lite.open(), MADE["shaped"](), **PEOPLE)
     for at in range(36):
         near = campaign.ask(context=[0.5, 0.001 * at], user=f"user {at}", eligible=[0])
         campaign.tell(near, 1)
@@ -219,11 +216,10 @@ def test_noise_covers_a_far_context_that_is_erased_before_its_block_is_read(tmp_
     assert np.linalg.norm(shape.matrix @ [0, int(0.9 * 2**20)]) <= shape.sensitivity
 
 
-def test_who_is_erased_in_the_transaction_of_their_answer_is_in_no_row(tmp_path: Path) -> None:
+def test_who_is_erased_in_the_transaction_of_their_answer_is_in_no_row(lite: Lite) -> None:
     from dpbandits.service.operations import Ask, Erase, Tell, TellItem
     from dpbandits.service.transaction import QueuedCall
 
-    lite = Lite(tmp_path)
     campaign = create(lite.open(), **PEOPLE)
     first = campaign.ask(context=PLACES[0], user="anna")
     queue = campaign._calls.host._queue
@@ -291,55 +287,6 @@ def test_a_database_that_was_put_back_is_fenced(lite: Lite) -> None:
     assert not session._current.folded().books.blocks
 
 
-def test_a_call_that_was_cut_off_counts_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At each statement of each call: made again, sums and counts are those of a campaign without
-    failures, and no block is drawn twice.
-    """
-    from dpbandits.service.database import Rows
-    from tests.service.counted import Counted
-
-    lite = Lite(tmp_path)
-    noise = Counted()
-    campaign = lite.open(noise=noise).create("c", policy(first=8), seed=5)
-    plain, left = Rows._write_contexts, [0]
-
-    def failing(self: Rows, uid: str, change: Any) -> None:
-        left[0] -= 1
-        if left[0] == 0:
-            raise OSError
-        plain(self, uid, change)
-        if left[0] == -1:
-            raise OSError
-
-    monkeypatch.setattr(Rows, "_write_contexts", failing)
-
-    def again(call: Any) -> Any:
-        for fails in (1, -1, 99):
-            left[0] = fails if fails > 0 else 0
-            try:
-                return call()
-            except (dpb.StoreError, OSError):
-                continue
-        return call()
-
-    for at in range(24):
-        found = again(lambda: campaign.ask(context=PLACES[at], key=f"{at}"))  # noqa: B023
-        again(lambda: campaign.tell(found, 1.0))  # noqa: B023
-    summary = campaign.summary()
-    assert (summary.asked, summary.told, summary.generation) == (24, 24, 1)
-    read = read_in(campaign.ledger)
-    assert len(read) == len({*read}) >= 8
-    blocks = inside(campaign, lambda part, _: part.session._current.folded().books.blocks)
-    assert len(read) + sum(block.count for block in blocks.values()) == 24
-    assert len(rows(lite, "context")) == 24
-    sums = sum(len(answer[0]) for each in campaign.releases() for answer in each.answers)
-    assert noise.drawn == sums
-    store = lite.open()
-    assert inside(store["c"], lambda part, _: part.session.state.t) == campaign.releases()[-1].asked
-
-
 GIVEN: dict[str, Any] = {
     "assignment": "shuffled",
     "min_share": 0.1,
@@ -387,12 +334,11 @@ def test_the_guide_has_the_table_of_options() -> None:
     assert {*GIVEN} | verbs | {"scope"} == {*OPTIONS_WITH_CONTEXTS}
 
 
-def test_who_only_looks_sees_a_campaign_without_private_rows(tmp_path: Path) -> None:
+def test_who_only_looks_sees_a_campaign_without_private_rows(lite: Lite) -> None:
     """As far as its database lets it: the sealed row is not needed."""
     from dpbandits.service.parts import Setting, loaded
     from dpbandits.service.sealing import StoreSeal
 
-    lite = Lite(tmp_path)
     campaign = create(lite.open())
     for place in PLACES[:60]:
         campaign.tell(campaign.ask(context=place), 1)
@@ -407,8 +353,8 @@ def test_who_only_looks_sees_a_campaign_without_private_rows(tmp_path: Path) -> 
     assert "newest 1,500" in looked.statement()
 
 
-def test_a_closed_campaign_is_opened_again(tmp_path: Path) -> None:
-    lite, now = Lite(tmp_path), [1e6]
+def test_a_closed_campaign_is_opened_again(lite: Lite) -> None:
+    now = [1e6]
     options = {**PEOPLE, "attribution_window": timedelta(hours=1)}
     campaign = create(lite.open(clock=lambda: now[0]), policy(first=50), **options)
     asked = [campaign.ask(context=PLACES[at], user=f"user {at}") for at in range(20)]
