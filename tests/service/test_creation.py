@@ -59,9 +59,8 @@ def test_another_key_is_refused(make: Open, tmp_path: Path, first: Any, second: 
 
 
 def test_a_server_with_another_key_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lite = Lite(tmp_path)
 
     def started() -> None:
         pytest.fail("Nothing stood in the way.")
@@ -124,9 +123,9 @@ def test_a_campaign_without_a_key_is_warned_of(tmp_path: Path, parts: Any) -> No
     assert "no key" not in late.statement()
 
 
-def test_over_http_and_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_over_http_and_on_the_command_line(lite: Lite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DPBANDITS_KEY", raising=False)
-    lite, body = Lite(tmp_path), {"name": "c", "policy": POLICY, "attribution_window": 60.0}
+    body = {"name": "c", "policy": POLICY, "attribution_window": 60.0}
     with lite.open(key=None) as store:
         client = client_of(store)
         refused = client.post("/v1/campaigns", json=body)

@@ -115,8 +115,8 @@ def test_where_nothing_can_be_looked_at(tmp_path: Path) -> None:
             open_store("postgresql+psycopg://localhost/none", **how, **more)
 
 
-def test_what_is_witnessed_is_told_from_what_is_not(tmp_path: Path) -> None:
-    with Lite(tmp_path).open() as store:
+def test_what_is_witnessed_is_told_from_what_is_not(lite: Lite) -> None:
+    with lite.open() as store:
         campaign = create(store)
         turns(campaign, 40)
         host, uid = campaign._calls.host, campaign.uid

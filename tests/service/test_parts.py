@@ -5,7 +5,6 @@ which the policy's learns from its own people alone. A person counts over all of
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -152,7 +151,7 @@ def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
             campaign.ask(user=on(campaign, side)[0])
 
 
-def test_who_is_asked_for_has_to_be_said(store: Any, tmp_path: Path) -> None:
+def test_who_is_asked_for_has_to_be_said(store: Any, lite: Lite) -> None:
     campaign = held(store)
     with pytest.raises(ValueError, match="user="):
         campaign.ask()
@@ -162,7 +161,7 @@ def test_who_is_asked_for_has_to_be_said(store: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="does not know its people"):
         campaign.erase("anna")
     with pytest.raises(ValueError, match="store with a key"):
-        held(Lite(tmp_path).open(key=None))
+        held(lite.open(key=None))
 
 
 def test_a_guardrail_and_an_attribution_window_hold_on_both_sides(make: Open) -> None:
@@ -220,12 +219,11 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
 
 @pytest.mark.parametrize("parts", PARTS, ids=str)
 def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
-    tmp_path: Path, parts: Any
+    lite: Lite, parts: Any
 ) -> None:
     """Ann's place was free in the copy; in the timeline that was lost she was read in one part. She
     is learned from no more, nor is anybody in the other one, though that lost nothing.
     """
-    lite = Lite(tmp_path)
     with lite.open() as store:
         how = {**PEOPLE, "max_contributions": 1, "holdout": None, **parts}
         campaign = held(store, **how)

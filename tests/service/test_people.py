@@ -7,7 +7,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -121,8 +120,7 @@ def test_a_person_who_is_erased_or_whose_arm_is_gone_gets_another(store: Any) ->
     assert {campaign.ask(user="bob").action for _ in range(3)} < {0, 1}
 
 
-def test_the_file_does_not_tell_who_keeps_which_arm(tmp_path: Path) -> None:
-    lite = Lite(tmp_path)
+def test_the_file_does_not_tell_who_keeps_which_arm(lite: Lite) -> None:
     with lite.open() as store:
         campaign = create(store, **STICKY)
         for user in range(6):

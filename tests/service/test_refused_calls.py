@@ -8,7 +8,6 @@ import sqlite3
 import threading
 from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,9 +145,9 @@ def test_a_void_keeps_answers_that_are_held_where_noise_has_failed() -> None:
     assert arm.mean > 0.9  # with the default in their place, it would be below
 
 
-def test_a_reply_that_was_edited_draws_nothing_anew(tmp_path: Path) -> None:
+def test_a_reply_that_was_edited_draws_nothing_anew(lite: Lite) -> None:
     """Its call is refused, and no other."""
-    lite, noise = Lite(tmp_path), Counted()
+    noise = Counted()
     campaign = lite.open(noise=noise).create("trial", dpb.DPKLUCB(arms=2, epsilon=1, first=4))
     campaign.ask(key="a")
     campaign.pause_arm(0, key="b")

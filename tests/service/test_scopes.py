@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -123,9 +122,8 @@ def test_campaigns_that_join_at_once(
     assert other.scope("all").spent == 1
 
 
-def test_a_copy_that_is_put_back_forgets_nothing(tmp_path: Path) -> None:
+def test_a_copy_that_is_put_back_forgets_nothing(lite: Lite) -> None:
     """The witness knows the kind, and what a campaign took that is lost."""
-    lite = Lite(tmp_path)
     with lite.open() as store:
         store.scope("all", epsilon=10)
         copy = lite.copy()

@@ -7,7 +7,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,11 +105,11 @@ def test_recent_decisions_by_arm(store: Any) -> None:
     assert [row.decisions for row in found.arms] == [labels[20:].count(arm) for arm in ("a", "b")]
 
 
-def test_a_database_that_lost_answers_alone_is_read_anew(tmp_path: Path) -> None:
+def test_a_database_that_lost_answers_alone_is_read_anew(lite: Lite) -> None:
     """Its head is what it was, for where answers are waited for it does not say that somebody
     answered.
     """
-    clock, lite, policy = Time(), Lite(tmp_path), dpb.DPKLUCB(arms=2, epsilon=1, first=2)
+    clock, policy = Time(), dpb.DPKLUCB(arms=2, epsilon=1, first=2)
     how: dict[str, Any] = {"attribution_window": timedelta(seconds=100), "seed": 1}
     how |= {"assignment": "planned", "noise": dpb.SimulatedNoise(1)}
     plain = dpb.Session(policy, clock=clock, **how)

@@ -64,8 +64,8 @@ def test_a_commit_whose_reply_is_lost(
     turns(campaign, 20)
 
 
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    with Lite(tmp_path).open() as store:
+def test_a_disk_that_is_full(lite: Lite) -> None:
+    with lite.open() as store:
         campaign = create(store)
         asked = campaign.ask(40)
 
@@ -86,10 +86,10 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     ("name", "error"), [("_begin", OSError), ("add", OSError), ("add", MemoryError)]
 )
 def test_a_witness_that_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, error: type[Exception]
+    lite: Lite, monkeypatch: pytest.MonkeyPatch, name: str, error: type[Exception]
 ) -> None:
     """What is committed is not done again, and shown once it is witnessed."""
-    with Lite(tmp_path).open() as store:
+    with lite.open() as store:
         campaign = create(store)
         asked = campaign.ask(40)
 

@@ -137,8 +137,8 @@ def test_a_server_that_could_lose_a_commit_is_refused(
     open_store(url, witness=tmp_path / "w", key=KEY).close()
 
 
-def test_every_connection_to_a_file_waits_for_the_disk(tmp_path: Path) -> None:
-    with Lite(tmp_path).open() as store:
+def test_every_connection_to_a_file_waits_for_the_disk(lite: Lite) -> None:
+    with lite.open() as store:
         turns(create(store), 20)
         engine = store.database.engine
         connections = [engine.connect() for _ in range(3)]

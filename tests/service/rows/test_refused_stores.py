@@ -30,8 +30,7 @@ def test_a_server_that_forgets_is_refused(server: Server, tmp_path: Path) -> Non
         open_store(url, witness=tmp_path / "witness")
 
 
-def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
-    lite = Lite(tmp_path)
+def test_a_database_of_another_version_is_refused(lite: Lite) -> None:
     lite.open().close()
     database = sqlite3.connect(lite.file)
     database.execute("UPDATE dpbandits_version SET version_num = '9999'")
