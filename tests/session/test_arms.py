@@ -1,4 +1,4 @@
-"""Arms with names that come and go, decisions that are void, blocks that are dropped."""
+"""Arms whose means have changed, and that are learned anew under their names."""
 
 from __future__ import annotations
 
@@ -16,43 +16,9 @@ from dpbandits.mechanisms import Answer
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
-from tests.session.small import begun, content, loaded
+from tests.session.small import begun, loaded
 
-MEANS = {"blue": 0.3, "green": 0.5, "red": 0.9}
-
-
-# Asks that run ahead of tells
-
-
-AHEAD = [
-    dpb.DPKLUCB(arms=3, epsilon=1, first=4),
-    dpb.DPRateIMED(arms=3, epsilon=1, first=4),
-    dpb.LazyDPTS(arms=3, epsilon=1),
-]
-
-
-@pytest.mark.parametrize("policy", AHEAD, ids=lambda policy: policy.name)
-def test_many_asks_at_once_are_those_of_one_by_one(policy: Any) -> None:
-    """Also among some arms, and between answers."""
-    one, many = begun(policy), begun(policy)
-    rng = np.random.default_rng(1)
-    for _ in range(30):
-        number = int(rng.integers(1, 9))
-        eligible = [[0, 2], [1], None][rng.integers(3)]
-        made = many.ask(number, eligible=eligible)
-        assert [one.ask(eligible=eligible) for _ in range(number)] == made
-        assert content(one) == content(many)
-        waiting = many.pending
-        for decision in [waiting[i] for i in rng.permutation(len(waiting))[: rng.integers(9)]]:
-            for s in (one, many):
-                s.tell(decision, decision.id % 2)
-
-
-# Arms whose means have changed
-
-
-NAMES = ["blue", "green"]
-POLICY = dpb.DPKLUCB(arms=NAMES, epsilon=1, first=16)
+POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=16)
 
 
 def noticed(means: Floats, rng: np.random.Generator, growth: float) -> tuple[int, int]:

@@ -17,7 +17,6 @@ from dpbandits.policies import POLICIES
 from tests.session.replay import Play, largest_loss
 from tests.session.small import (
     Days,
-    Exact,
     begun,
     blocks,
     content,
@@ -247,23 +246,6 @@ def test_what_would_change_a_closed_session_is_refused(winner: Any) -> None:
         assert [(row.label, row.people) for row in s.shares(10)] == [("b", 10)]
 
 
-def test_noise_that_fails_leaves_the_session_open_and_its_blocks_whole() -> None:
-    noise = Exact(1)
-    s = begun(dpb.DPJointMAT(problem=TOP, epsilon=1, first=1), noise=noise)
-    for decision in s.ask(200):
-        if decision.id % 2:
-            s.tell(decision, reward_of(s, decision))
-    before = content(s)
-    noise.failing = True
-    with pytest.raises(OSError, match="no randomness"):
-        s.close("enough")
-    noise.failing = False
-    assert content(s) == before
-    s.close("enough")
-    assert s.closed is not None
-    assert s.closed.is_done
-
-
 def test_a_policy_past_its_horizon_can_be_closed() -> None:
     s = begun(dpb.DPUCB(arms=2, epsilon=1, horizon=8))
     with pytest.raises(dpb.HorizonError):
@@ -302,14 +284,3 @@ def test_segments_are_closed_alike_or_not_at_all() -> None:
     with pytest.raises(ValueError, match="closed already"):
         s.close(winner="b")
     assert (s["DE"].closed, s["DE"].releases) == (None, before)
-
-
-def test_blocks_of_contexts_are_dropped() -> None:
-    """Their answers say nothing of an arm's mean."""
-    policy = dpb.DPLinTS(arms=2, features=2, epsilon=1)
-    s, rng = begun(policy), np.random.default_rng(1)
-    for _ in range(1_000):
-        s.tell(s.ask(context=(rng.normal(size=2) / 5).clip(-0.7, 0.7)), 1.0)
-    before = s.releases
-    s.close("done")
-    assert before == s.releases > 0

@@ -100,21 +100,6 @@ def test_a_new_arm_does_not_begin_the_public_draws_anew(made: Any) -> None:
     assert again._current.folded().rng == s._current.folded().rng
 
 
-def test_blocks_that_were_open_when_an_arm_was_retired_are_read_with_the_others() -> None:
-    """Of a policy that reads all arms at once: those of arms that nobody is told of since, too."""
-    s = session(dpb.AdaCOFUL(arms=3, features=2, rho=1, first=30))
-    for x in PLACES[:9]:
-        s.tell(s.ask(context=x, eligible=[0]), 1.0)
-        s.tell(s.ask(context=x, eligible=[1]), 1.0)
-    s.retire_arm(0)
-    assert s.releases == 0
-    for x in PLACES[9:30]:
-        s.tell(s.ask(context=x, eligible=[2]), 1.0)
-    assert [(line.coordinate, line.stop) for line in s.ledger] == [(1, 9), (2, 21)]
-    assert document(s)["public"]["counts"] == []
-    assert [fit.read for fit in s.state.fits] == [0, 9, 21]
-
-
 def test_several_decisions_at_once_have_a_context_each() -> None:
     one, other = session(), session()
     several = one.ask(30, context=PLACES[:30])
@@ -443,17 +428,6 @@ def test_estimates_are_in_the_users_units(minimise: bool) -> None:
     turned = plain.effect(0, 1, CONTEXTS)
     assert np.allclose(effect.mean, sign * turned.mean)
     assert np.allclose(effect.low, sign * (turned.high if minimise else turned.low))
-
-
-def test_an_arm_without_a_release_is_not_estimated() -> None:
-    session = told(dpb.DPLinTS(arms=2, features=2, rho=2, release="shaped"), rounds=5)
-    found = session.predictions()
-    means = found.means(CONTEXTS)
-    assert np.all(np.isnan(means.mean))
-    assert np.all(means.low == 0)
-    assert np.all(means.high == 1)
-    assert np.isnan(found.value([0, 1, 0], CONTEXTS).mean)
-    assert found.effect(0, 1, CONTEXTS).low.tolist() == [-1.0] * 3
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -10,7 +10,6 @@ import json
 import tracemalloc
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -28,7 +27,6 @@ from dpbandits.mechanisms import (
     JointBatch,
     LazyForgetful,
     Mechanism,
-    NoisyMax,
     WeightedArms,
 )
 from dpbandits.mechanisms.base import Readings
@@ -543,9 +541,3 @@ def test_memory_fits_its_own_readings_and_no_others(mechanism: Mechanism) -> Non
                 inner[path[-1] if path else 0] = value
                 same = json.dumps(edited) == json.dumps([memory])
                 assert same or not mechanism.remembers(edited[0], [own])
-
-
-def test_a_noisy_maximum_remembers_nothing() -> None:
-    best = NoisyMax(epsilon=Fraction(1))
-    assert best.remembers(None, [Readings(3, 3, 0, 1024)] * 2)
-    assert not best.remembers([], [Readings(3, 3, 0, 1024)] * 2)

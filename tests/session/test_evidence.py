@@ -163,22 +163,6 @@ def test_a_name_stays_until_a_compared_arm_has_changed() -> None:
     assert s.beliefs().best is None
 
 
-def test_arms_of_one_record_are_not_compared_in_pairs() -> None:
-    """Nor those whose noise is drawn anew: there the intervals name."""
-    for policy in (
-        dpb.HybridUCB(arms=2, epsilon=1),
-        dpb.RNMFTNL(actions=2, epsilon=1),
-        dpb.TreeFTRL(actions=2, epsilon=1, horizon=100),
-        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1),
-    ):
-        s = begun(policy)
-        assert not s._state.history.reader.alone
-    for of_one in (dpb.DPKLUCB, dpb.LDPKLUCB, dpb.AdaCUCB, dpb.LazyDPTS):
-        budget = {"rho": 1} if of_one is dpb.AdaCUCB else {"epsilon": 1}
-        policy = of_one(arms=2, **budget)
-        assert begun(policy)._state.history.reader.alone
-
-
 # How many more people it takes to name the best arm
 
 

@@ -4,18 +4,13 @@ much of it is suspended.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.mechanisms import LazyCumulative, LazyForgetful
-from dpbandits.mechanisms.base import Block
-from dpbandits.mechanisms.joint import GuardedBatches
 from dpbandits.noise import SimulatedNoise
-from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from tests.session.small import loaded
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)
@@ -58,28 +53,6 @@ def test_the_last_arm_is_not_suspended_but_said() -> None:
     assert [event.what for event in of.events][:2] == ["suspend", "suspend"]
     assert {event.what for event in of.events[2:]} <= {"alarm"}
     assert sum(status == "active" for _, status in of.arms) == 1
-
-
-@pytest.mark.parametrize("kind", [LazyForgetful, LazyCumulative])
-def test_one_draw_for_both_at_the_whole_price(kind: Any) -> None:
-    """The answers are the sums and one joint draw; noise counts as two draws."""
-    guarded = GuardedBatches(inner=kind(epsilon=Fraction(1)))
-    drawn = SimulatedNoise(5).joint((7, 9), sensitivity=1024, epsilon=Fraction(1))
-    sums: Any = ((7, 9),)
-    memory, (said,) = guarded.answer(guarded.init(1), Block((0,), sums, (4,)), SimulatedNoise(5))
-    assert said.reward == (drawn[0] / 1024, 4, 2)
-    assert said.harm == (drawn[1] / 1024, 4, 2)
-    assert guarded.guarantee == guarded.inner.guarantee
-    again, (said,) = guarded.answer(memory, Block((0,), sums, (4,)), SimulatedNoise(5))
-    assert said.reward[1:] == ((8, 4) if kind is LazyCumulative else (4, 2))
-    assert memory is not again
-
-
-@pytest.mark.parametrize("share", [1e-3, 0.1, 0.5, 0.9, 0.999])
-def test_the_draw_has_the_moments_of_two_laplace_draws(share: float) -> None:
-    """Which is why policies and intervals that count draws know its law."""
-    assert log_moment(2, share) == pytest.approx(2 * log_moment(1, share), rel=1e-6)
-    assert joint_variance(2, share) == pytest.approx(2 * joint_variance(1, share))
 
 
 def test_each_time_that_an_arm_is_resumed_is_said() -> None:

@@ -18,17 +18,14 @@ import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
-    AboveThreshold,
     BinaryTree,
     Block,
     EachArm,
     Hybrid,
     LazyCumulative,
     LazyForgetful,
-    LocalLaplace,
     Logarithmic,
     Mechanism,
-    RandomizedResponse,
 )
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise import SimulatedNoise
@@ -86,18 +83,6 @@ def test_the_draws_inside_are_those_that_were_made(name: str) -> None:
         assert sum(count for _, count in said.draws) == answer.draws
 
 
-def test_a_halted_stream_says_its_mean() -> None:
-    rule = AboveThreshold(epsilon=ONE, grid=GRID, low=Fraction(-1), cap=4)
-    memory = rule.start()
-    for release in range(1, 5):
-        memory, answer = rule.step(memory, 48, 1, SimulatedNoise(3))
-        assert (rule.noised_sum(answer, release) is None) == (answer is None)
-    said = rule.noised_sum(answer, 4)
-    assert said is not None
-    assert said.draws == ((1, 1),)
-    assert said.total / said.rounds == pytest.approx((answer.value + 1) / 2)  # type: ignore[union-attr]
-
-
 LAWS: dict[str, tuple[AnswerLaw, int, Any]] = {
     "laplace": (AnswerLaw("laplace", 0.5), 1, lambda r, n: r.laplace(0.0, 2.0, n)),
     "wider laplace": (AnswerLaw("laplace", 0.5), 3, lambda r, n: r.laplace(0.0, 6.0, n)),
@@ -147,15 +132,6 @@ def test_discrete_noise_has_no_larger_moments() -> None:
             exact = (1 - decay) ** 2 / ((1 - up) * (1 - down))
             said = draw_moment(AnswerLaw("laplace", epsilon), 1, share * epsilon)
             assert math.log(exact) <= said + 1e-9
-
-
-def test_reports() -> None:
-    assert LocalLaplace(epsilon=ONE, width=4).law == AnswerLaw("laplace", 0.25)
-    response = RandomizedResponse(epsilon=ONE)
-    assert response.law == AnswerLaw("none")
-    wrong, right = response.ends
-    assert wrong + right == 1.0
-    assert right == response.keep
 
 
 # How wide intervals are: beside the same formula without its noise terms

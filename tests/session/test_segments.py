@@ -15,7 +15,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.local.client import Client
 from dpbandits.session.people import Register
-from tests.session.small import Exact, content, loaded, recorded, resealed
+from tests.session.small import content, loaded, recorded, resealed
 
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=8)
 KEY = b"0123456789abcdef"
@@ -118,23 +118,6 @@ def test_several_tells_are_told_in_all_segments_or_in_none(options: Any) -> None
     again = loaded(s, **clock)  # saving records what is due
     assert records(again) == records(s) == ([2, 2] if options else [2, 1])
     assert again.pending == s.pending
-
-
-def test_a_release_that_fails_in_one_segment_loses_no_pair_of_another() -> None:
-    noise = Exact(1)
-    s, whole = segmented(noise=noise), segmented(noise=Exact(1))
-    pairs = [(d, 1.0) for name in s.segments for d in s.ask(8, segment=name)]
-    noise.failing = True
-    with pytest.raises(OSError, match="no randomness") as raised:
-        s.tell_many(pairs)
-    assert "This reward is recorded" in raised.value.__notes__[0]
-    assert s.pending == ()
-    noise.failing = False
-    s.settle()
-    for name in s.segments:
-        whole.tell_many([(d, 1.0) for d in whole.ask(8, segment=name)])
-    assert contents(s) == contents(whole)
-    assert records(s) == [8, 8]
 
 
 # Every other verb

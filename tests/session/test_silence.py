@@ -5,10 +5,8 @@ else changes.
 from __future__ import annotations
 
 import heapq
-import json
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,6 @@ from tests.session.small import begun, reward_of
 
 NAMES = ["blue", "green", "red"]
 MEANS = (0.15, 0.4, 0.7)
-JOINT = dpb.UniformMatroid(arms=4, rank=2)
 POLICY: dict[str, Any] = {
     "index": dpb.DPKLUCB(arms=NAMES, epsilon=1, first=6),
     "IMED": dpb.DPRateIMED(arms=NAMES, epsilon=1, first=6),
@@ -33,23 +30,8 @@ POLICY: dict[str, Any] = {
     "reports": dpb.LDPKLUCB(arms=NAMES, epsilon=1),
     "top two": dpb.AdaPTT(arms=3, epsilon=4, delta=0.1, first=6),
     "elimination": dpb.DPSE(arms=3, epsilon=8, beta=0.5),
-    "joint": dpb.DPJointMAT(problem=JOINT, epsilon=4, first=2.0),
-    "joint, any oracle": dpb.DPJointCUCB(problem=JOINT, epsilon=4, first=2.0),
 }
 CHOOSING = [name for name, policy in POLICY.items() if policy.chooses]
-
-
-def session(policy: Any, seed: int = 1, **options: Any) -> Any:
-    noise = dpb.SimulatedNoise(seed)
-    return begun(policy, noise=noise, seed=seed, campaign="trial", **options)
-
-
-def tell(s: Any, decision: dpb.Decision, rewards: Any) -> None:
-    """rewards: one for each arm that is observed."""
-    reward = rewards[0] if decision.observe is None else rewards[: len(decision.observe)]
-    randomizer = s.policy.randomizer()
-    noise = dpb.SimulatedNoise(decision.id)
-    s.tell(decision, reward if randomizer is None else randomizer.report(reward, noise))
 
 
 def answered(s: Any, people: int, is_silent: Callable[[dpb.Decision], bool], **ask: Any) -> Any:
@@ -59,8 +41,8 @@ def answered(s: Any, people: int, is_silent: Callable[[dpb.Decision], bool], **a
         decision = s.ask(**ask)
         played[decision.action] += 1
         if not is_silent(decision):
-            arms = decision.observe or (decision.action,)
-            tell(s, decision, [float(rng.random() < MEANS[arm % 3]) for arm in arms])
+            reward = float(rng.random() < MEANS[decision.action % 3])
+            s.tell(decision, reward_of(s, decision, reward))
     return played
 
 
@@ -78,7 +60,7 @@ def first_two() -> Callable[[dpb.Decision], bool]:
 @pytest.mark.parametrize("options", [{}, {"assignment": "shuffled"}], ids=str)
 @pytest.mark.parametrize("name", CHOOSING)
 def test_two_silent_people_an_arm_keep_none_unread(name: str, options: Any) -> None:
-    s = session(POLICY[name], **options)
+    s = begun(POLICY[name], **options)
     is_silent = first_two()
     answered(s, 150, is_silent)
     assert min(s.state.rounds) > 0
@@ -92,23 +74,15 @@ def test_plans_that_play_arms_in_turn_are_topped_up_and_not_begun_anew() -> None
     took up to 2.7 times as many people as answer.
     """
     policy = POLICY["elimination"]
-    s = session(policy)
+    s = begun(policy)
     each = s.plan.each
     answered(s, round(3 * each / 0.95) + 40, lambda decision: decision.id % 20 == 0)
     assert s.state.stage == 2
 
 
-@pytest.mark.parametrize("name", ["joint", "joint, any oracle"])
-def test_super_arms_most_of_whose_people_are_silent_are_read(name: str) -> None:
-    """Of those who are asked first, too few answer for a block to be read short."""
-    s = session(POLICY[name])
-    answered(s, 400, lambda decision: decision.id <= 40 and decision.id % 4 > 0)
-    assert min(s.state.rounds) > 0
-
-
 def test_an_arm_whose_people_never_answer_does_not_get_everybody() -> None:
     """Patience doubles: 32 requests in 32, 64, 128 … decisions."""
-    s = session(dpb.DPRateIMED(arms=NAMES, epsilon=1))
+    s = begun(dpb.DPRateIMED(arms=NAMES, epsilon=1))
     played = answered(s, 4_000, lambda decision: decision.action == 1)
     assert 3 * 32 <= played[1] <= 8 * 32
     (alarm,) = s.alarms
@@ -161,24 +135,11 @@ def test_where_everybody_answers_decisions_are_as_they_were(name: str, kind: str
     assert watched.events == ()
 
 
-def test_with_an_attribution_window_nobody_is_overdue() -> None:
-    """Whoever did not answer in time counts with the default, however many come meanwhile."""
-    now = [0.0]
-    s = session(POLICY["index"], attribution_window=timedelta(seconds=10), clock=lambda: now[0])
-    for t in range(300):
-        now[0] = float(t) if t < 100 else 100.0
-        decision = s.ask()
-        if t % 3:
-            s.tell(decision, 1.0)
-    assert (s.events, s.alarms) == ((), ())
-    assert json.loads(s.to_json(unsealed=True))["public"]["delays"] is None
-
-
 def waiting_for_green() -> Any:
     """Each arm's block takes four. The second person who gets green is silent, and so is who is
     asked in their place.
     """
-    s = session(dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=4))
+    s = begun(dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=4))
     answered(s, 40, lambda decision: decision.id == 6 or (decision.id > 8 and decision.action == 1))
     return s
 
@@ -196,14 +157,3 @@ def test_an_arm_that_waits_is_said_until_it_waits_no_more() -> None:
     assert s.state.rounds[1] == 4
     assert s.alarms == ()
     assert [event.what for event in s.events] == ["overdue"]
-
-
-def test_paused_arms_wait_and_retired_ones_do_not() -> None:
-    s = waiting_for_green()
-    s.pause_arm("green")
-    answered(s, 60, lambda decision: False)
-    assert [alarm.arm for alarm in s.alarms] == ["green"]
-    s.resume_arm("green")
-    assert s.ask().label == "green"
-    s.retire_arm("green")
-    assert s.alarms == ()

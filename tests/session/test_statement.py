@@ -19,7 +19,6 @@ from tests.session.small import Exact, loaded
 
 POLICY = dpb.DPKLUCB(arms=["old", "new"], epsilon=1, first=8)
 RHO = dpb.AdaCUCB(arms=2, rho=1)
-TOP = dpb.TopK(arms=4, k=2)
 ADA = "Ada Lovelace, ada@clinic.example"
 USERS: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 3}
 CLIPPED = dpb.Range(0, 250, clip=True)
@@ -156,31 +155,6 @@ def test_a_caution_about_clipped_means_says_nothing_of_rewards(reward: float) ->
     assert session(rewards=dpb.Range(0, 250)).beliefs().caution is None
     rail = session(guardrail=dpb.Guardrail("refunds", 0.1), rewards=CLIPPED)
     assert rail.harm().caution is None
-
-
-@pytest.mark.parametrize(
-    ("policy", "whole"),
-    [
-        (dpb.DPJointCUCB(problem=TOP, epsilon=8), True),
-        (dpb.RNMFTNL(actions=4, epsilon=2), True),
-        (dpb.CUCBDP(problem=TOP, epsilon=8, horizon=99), False),
-    ],
-    ids=["released together", "full information", "released by arm"],
-)
-def test_several_rewards_of_a_round_are_said_to_be_protected_together(
-    policy: Any, whole: bool
-) -> None:
-    """Whoever read it took one of them for all that is protected."""
-    s = session(policy)
-    for _ in range(30):
-        decision = s.ask()
-        s.tell(decision, [1] * len(decision.observe or range(4)))
-    said, read = words(s.statement()), sum(line.stop - line.start for line in s.ledger)
-    assert "up to the factor e^ε, had all rewards of one round been others." in said
-    assert "Rounds whose rewards were recorded: 30." in said
-    assert (f"of the rewards of {read} rounds, each" in said) is whole
-    assert (f"of {read} rewards, each read once" in said) is not whole
-    assert f"of any one round have cost in all readings together is ε = {policy.epsilon}." in said
 
 
 # Results, once a session is closed

@@ -23,7 +23,6 @@ from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.protocol import Noise
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence
-from dpbandits.session.times import Law, OpenPeriod
 from tests.session.replay import largest_loss
 from tests.session.small import (
     Days,
@@ -275,22 +274,6 @@ def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
     assert s.releases == releases  # nothing was open
 
 
-def test_with_a_window_a_record_counts_in_the_period_of_its_decision() -> None:
-    s, clock = periodic(noise=Exact(1), attribution_window=timedelta(seconds=30))
-    for _ in range(150):
-        s.tell(s.ask(), 1.0)
-        clock.now += 1
-    before = s._state.period
-    assert (before.number, before.fixed_in) == (1, 1)
-    assert s._state.history.within.last != ((0.0, 0), (0.0, 0))
-    assert sum(rounds for _, rounds in s._state.history.within.last) == 100
-    assert not before.mixed
-    clock.now = 230.0
-    s.settle()
-    assert sum(rounds for _, rounds in s._state.history.within.last) == 50
-    assert sum(read(s).values()) == 150
-
-
 def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
     """Late answers of a period with other shares, outcomes that were recorded, and dropped blocks;
     late answers of a period with the same shares are.
@@ -315,13 +298,6 @@ def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
         ones(s, clock, 50)
         spoil()
         assert bets_after(50) == third
-
-
-def test_a_record_of_a_forgotten_law_is_compared_with_none() -> None:
-    period = OpenPeriod(laws=(Law(5, (0.5, 0.5)), Law(9, (0.2, 0.8))))
-    assert [period.law_of(decision) for decision in (4, 5, 8, 9)] == [0, 5, 5, 9]
-    assert period.recorded(4, 0) == period._replace(mixed=(0,))
-    assert period.recorded(8, 0).recorded(4, 1) == period._replace(law=5, mixed=(1,))
 
 
 @pytest.mark.parametrize("window", [None, timedelta(seconds=30)])
