@@ -165,6 +165,7 @@ def test_hashed_people_are_shared_out_as_declared() -> None:
     """20,000 people with holdout=.05, within exact binomial bounds at 10⁻⁶ (two-sided)."""
     rule = rule_of(".05", 0)
     places = [hashed_place(f"person {number}", SECRET_KEY) for number in range(PEOPLE)]
+    assert hashed_place("person 0", SECRET_KEY) == places[0] != hashed_place("person 0", bytes(32))
     held = [rule.side(place) for place in places].count("holdout")
     assert binom.ppf(ALARM / 2, PEOPLE, 0.05) <= held <= binom.isf(ALARM / 2, PEOPLE, 0.05)
 
