@@ -19,8 +19,8 @@ from dpbandits.mechanisms import LazyForgetful
 from dpbandits.mechanisms.cells import CellBatches
 from dpbandits.policies.contextual import DPLinTS
 from dpbandits.policies.contract import policy_dataclass
+from dpbandits.session import contexts
 from dpbandits.session.state import Told, View
-from tests.session.test_contexts import cell_by_reward, contexts_by_reward, counts_by_answer
 
 
 def audited(subject: Any, **options: Any) -> Any:
@@ -58,6 +58,48 @@ def test_a_smaller_claim_is_refuted() -> None:
 def test_without_privacy_there_is_no_verdict() -> None:
     report = audited("LinTS")
     assert report.verdict == "no verdict"
+
+
+# Twins: a cell chosen by the reward, counts by who answered, and a codebook from rewards
+
+
+add: Any = contexts.with_records
+newest: Any = contexts.newest
+
+
+def cell_by_reward(patch: Any) -> None:
+    def added(*given: Any) -> Any:
+        *block, records = given
+        turned = [
+            each if each.steps else each._replace(context=each.context[::-1]) for each in records
+        ]
+        return add(*block, turned)
+
+    patch.setattr(contexts, "with_records", added)
+
+
+def counts_by_answer(patch: Any) -> None:
+    def added(*given: Any) -> Any:
+        *block, records = given
+        sums, _ = add(*given)
+        answered = [each for each in records if each.steps]
+        counts = add(*block, answered)[1] if answered else block[4]
+        return sums, add(*given)[1]._replace(directions=counts.directions)
+
+    patch.setattr(contexts, "with_records", added)
+
+
+def contexts_by_reward(patch: Any) -> None:
+    def with_records(self: Any, state: Any, plan: Any, records: Any) -> Any:
+        blocks, after = every(self, state, plan, records)
+        recent = list(after.recent)
+        for arm, new in records.items():
+            rows = [each.context for each in new if each.steps]
+            recent[arm] = newest(self.recent[arm], rows, 1_500) if rows else self.recent[arm]
+        return blocks, after._replace(recent=tuple(recent))
+
+    every = contexts.Contexts.with_records
+    patch.setattr(contexts.Contexts, "with_records", with_records)
 
 
 @pytest.mark.parametrize("broken", [cell_by_reward, counts_by_answer, contexts_by_reward])

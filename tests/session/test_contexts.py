@@ -166,53 +166,12 @@ def test_the_transcript_costs_exactly_epsilon() -> None:
     assert loss((None, 1.0, 0.0), attribution_window=timedelta(hours=12)) == 1
 
 
-# Twins, which the audit has to catch too: a cell chosen by the reward, counts by who answered, and
-# a codebook from rewards
-
-
-add: Any = contexts.with_records
-newest: Any = contexts.newest
-
-
-def cell_by_reward(patch: Any) -> None:
-    def added(*given: Any) -> Any:
-        *block, records = given
-        turned = [
-            each if each.steps else each._replace(context=each.context[::-1]) for each in records
-        ]
-        return add(*block, turned)
-
-    patch.setattr(contexts, "with_records", added)
-
-
-def counts_by_answer(patch: Any) -> None:
-    def added(*given: Any) -> Any:
-        *block, records = given
-        sums, _ = add(*given)
-        answered = [each for each in records if each.steps]
-        counts = add(*block, answered)[1] if answered else block[4]
-        return sums, add(*given)[1]._replace(directions=counts.directions)
-
-    patch.setattr(contexts, "with_records", added)
-
-
-def contexts_by_reward(patch: Any) -> None:
-    def with_records(self: Any, state: Any, plan: Any, records: Any) -> Any:
-        blocks, after = every(self, state, plan, records)
-        recent = list(after.recent)
-        for arm, new in records.items():
-            rows = [each.context for each in new if each.steps]
-            recent[arm] = newest(self.recent[arm], rows, 1_500) if rows else self.recent[arm]
-        return blocks, after._replace(recent=tuple(recent))
-
-    every = contexts.Contexts.with_records
-    patch.setattr(contexts.Contexts, "with_records", with_records)
-
-
 def test_an_error_while_records_are_added_up_keeps_no_frame_that_has_them(monkeypatch: Any) -> None:
     s = session(policy(first=1000))
     for x in PLACES[:130]:  # there are sums already, and records beside them
         s.tell(s.ask(context=x), 0.731)
+
+    add: Any = contexts.with_records
 
     def failing(*given: Any) -> Any:
         add(*given)
