@@ -55,19 +55,24 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-def saved(setup: str = "DPKLUCB", rounds: int = 13) -> dict[str, Any]:
-    policy, options = SETUPS[setup]
+def told(policy: Any, rounds: int, silent: int = 7, **options: Any) -> Any:
+    """A session, of whose decisions every seventh, or `silent`-th, waits still."""
     s = begun(policy, **options)
+    for n in range(1, rounds + 1):
+        how: dict[str, Any] = {"segment": "DE"} if "segments" in options else {}
+        if "user_key" in options:
+            how["user"] = f"u{n % 9}"
+        if isinstance(policy, dpb.DPLinTS):
+            how["context"] = [0.3 * (n % 3 - 1), 0.1]
+        d = s.ask(**how)
+        if n % silent:
+            s.tell(d, reward_of(first(s), d, SECRET))
+    return s
 
-    def ask(n: int) -> Any:
-        how = {"segment": "DE"} if "segments" in options else {}
-        return s.ask(**how, **({"user": f"u{n % 9}"} if "user_key" in options else {}))
 
-    ask(0)
-    for n in range(rounds):
-        d = ask(n)
-        s.tell(d, reward_of(first(s), d, SECRET))
-    return document(s)
+def saved(setup: str = "DPKLUCB") -> dict[str, Any]:
+    policy, options = SETUPS[setup]
+    return document(told(policy, 14, 14, **options))
 
 
 def complaint(data: dict[str, Any], setup: str = "DPKLUCB") -> str:
@@ -132,17 +137,6 @@ def test_counts_that_do_not_agree_are_refused(setup: str) -> None:
 
 
 # What does not fit, where it stands
-
-
-def told(policy: Any, rounds: int, silent: int = 7, **options: Any) -> Any:
-    """A session, of whose decisions every seventh, or `silent`-th, waits still."""
-    s = dpb.Session(policy, noise=SimulatedNoise(1), seed=1, **options)
-    for n in range(1, rounds + 1):
-        is_in_context = isinstance(policy, dpb.DPLinTS)
-        d = s.ask(context=[0.3 * (n % 3 - 1), 0.1]) if is_in_context else s.ask()
-        if n % silent:
-            s.tell(d, reward_of(s, d, 1.0))
-    return s
 
 
 def ahead() -> Any:
