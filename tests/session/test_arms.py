@@ -97,20 +97,6 @@ def test_an_arm_is_learned_anew_under_its_name() -> None:
     assert {row.label for row in s.decisions()} == {"blue (1)", "green", "blue"}
 
 
-def test_there_has_to_be_room_for_its_least_share() -> None:
-    """An arm that is retired takes none."""
-    s = turned(min_share=0.4)
-    assert s.beliefs().changed == ("blue",)
-    s.restart_arm("blue")
-    assert (s.lift().control, s.lift("blue (1)").control) == ("green", "blue (1)")
-    for each in (s, dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))):
-        with pytest.raises(ValueError, match="min_share"):
-            each.add_arm("red")
-        assert len(each.arms) == 3
-        each.retire_arm("green")
-        assert each.add_arm("red") == 3
-
-
 @pytest.mark.parametrize(
     ("arms", "labels"), [(["blue", "green"], ["blue (1)", "green", "blue"]), (2, ["0", "1", "2"])]
 )

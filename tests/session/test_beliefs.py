@@ -32,23 +32,6 @@ def released(*arms: tuple[float, int, int]) -> ReleaseHistory:
     return history.after(Release(tuple(at for at, _ in known), tuple(a for _, a in known), 9, ()))
 
 
-def test_rows_have_what_was_released() -> None:
-    found = beliefs(released((50.0, 100, 2), (0.0, 0, 0), (-3.0, 20, 1)))
-    first, second, third = found
-    assert (first.people, first.mean) == (100, 0.5)
-    assert second == ("1", 0, None, None, None, None)
-    assert third.mean == 0.0, "held within [0, 1]"
-    for row in (first, third):
-        assert row.low is not None
-        assert row.high is not None
-        assert 0.0 <= row.low <= row.mean <= row.high <= 1.0
-    assert found["2"] is found[2]
-    assert len(found) == 3
-    assert first.chance_best is not None
-    assert third.chance_best is not None
-    assert first.chance_best + third.chance_best < 1, "the second one may be the best"
-
-
 def test_an_arm_nobody_knows_may_be_the_best() -> None:
     """Under the model's uniform prior it beats a known mean with probability 1 − mean. Retired arms
     need not be compared.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import math
 import os
 import pickle
 import re
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
@@ -18,7 +16,6 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.plan import Hold
 from dpbandits.mechanisms.rewards import checked_rewards
 from tests.session.small import (
     Exact,
@@ -79,26 +76,6 @@ def test_a_changed_decision_is_refused_whatever_it_says(policy: Any) -> None:
 
 
 # Many at once
-
-
-def test_tell_many_is_all_or_nothing_and_says_which_pair_is_wrong() -> None:
-    s = session()
-    ds = s.ask(count=4)
-    before = content(s)
-    for pairs, place in (
-        ([(ds[0], 1.0), (ds[1], math.nan)], 1),
-        ([(ds[0], 1.0), (ds[1], 1.0), (ds[0], 1.0)], 2),
-        ([(ds[0], 1.0), (77, 1.0)], 1),
-        ([(9, 1.0)], 0),
-    ):
-        said = rf"Pair {place} \(counted from 0\) of {len(pairs)}:"
-        with pytest.raises((dpb.RewardError, dpb.DecisionError), match=said):
-            s.tell_many(pairs)
-        assert content(s) == before
-    with pytest.raises(TypeError, match=r"tell_many\(zip\(decisions, rewards\)\)"):
-        s.tell_many(ds)  # type: ignore[arg-type]
-    s.tell_many([(d, 1.0) for d in reversed(ds)])
-    assert s.pending == ()
 
 
 class Shifting:
@@ -270,23 +247,6 @@ def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Polic
     assert (again.ledger, again.pending, recorded(again)) == (ledger, waiting, recorded(s))
 
 
-class Farsighted(dpb.DPKLUCB):
-    """Its own code says that a horizon was passed."""
-
-    def update(self, state: Any, plan: Any, release: Any) -> Any:
-        raise dpb.HorizonError("no further")
-
-
-def test_an_answer_that_a_policy_refuses_is_not_lost_in_a_document() -> None:
-    s = dpb.Session(Farsighted(arms=2, epsilon=1, first=2), noise=Exact(1), seed=1)
-    with pytest.raises(dpb.HorizonError):
-        play(s, 2)
-    assert s.releases == 1
-    assert isinstance(s.plan, Hold)
-    with pytest.raises(dpb.HorizonError):
-        s.to_json()
-
-
 # One call at a time
 
 
@@ -301,20 +261,6 @@ def three_asked(noise: Any = None, asked: int = 3) -> dpb.Session:
     session = dpb.Session(ONE_ARM, noise=noise or Exact(1), seed=1)
     session.ask(asked)
     return session
-
-
-class Slow(Exact):
-    """Waits inside a draw until it is let go."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-        self.inside, self.go, self.draws = threading.Event(), threading.Event(), 0
-
-    def laplace(self, value: int, **cost: Any) -> int:
-        self.draws += 1
-        self.inside.set()
-        assert self.go.wait(LONG)
-        return value
 
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -332,13 +278,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 class Meddling(Exact):
-    """A noise source that uses the session from within one of its calls."""
+    """A noise source that does something within each of its calls."""
 
-    session: Any = None
+    meddle: Callable[[], None]
 
     def laplace(self, value: int, **cost: Any) -> int:
-        if self.session is not None:
-            refuse_all(self.session, "around this one")
+        self.meddle()
         return super().laplace(value, **cost)
 
 
@@ -348,25 +293,20 @@ def refuse_all(session: dpb.Session, words: str) -> None:
             call(session)
 
 
-def test_a_second_thread_is_refused_at_once() -> None:
-    noise = Slow()
-    session = three_asked(noise)
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(session.tell, 1, 1.0)
-        assert noise.inside.wait(LONG)
-        refuse_all(session, "under way, in another thread")
-        assert dpb.Session(ONE_ARM, noise=Exact(1)).ask().id == 1, "it is another session's call"
-        noise.go.set()
-        first.result(LONG)
-    assert (noise.draws, session.releases, session.state.totals) == (1, 1, (1.0,))
-    assert session.ask().id == 4
-
-
-def test_a_call_from_within_a_call_is_refused() -> None:
+def test_another_threads_call_and_one_from_within_a_call_are_refused() -> None:
     noise = Meddling(1)
-    noise.session = session = three_asked(noise)
+    session = three_asked(noise)
+
+    def meddle() -> None:
+        refuse_all(session, "around this one")
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(refuse_all, session, "under way, in another thread").result(LONG)
+            assert pool.submit(three_asked).result(LONG).pending, "another session goes on"
+
+    noise.meddle = meddle
     session.tell(1, 1.0)
     assert (session.state.totals, session.state.rounds, recorded(session)) == ((1.0,), (1,), 1)
+    assert session.ask().id == 4
 
 
 # Processes

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import math
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -108,18 +107,6 @@ def test_several_decisions_at_once_have_a_context_each() -> None:
         one.ask(30, context=PLACES[:29])
 
 
-def test_one_persons_decisions_beyond_the_cap_are_not_learned_from() -> None:
-    made = policy(epsilon=4)
-    s = session(made, privacy_unit="user", max_contributions=2, user_key=KEY)
-    assert s.guarantee is not None
-    assert str(s.guarantee.epsilon) == "4"
-    learned = [s.ask(context=x, user="u").learn for x in PLACES[:4]]
-    assert learned == [True, True, False, False]
-    assert [each.learn for each in s.ask(4, user="v", context=PLACES[:4])] == learned
-    with pytest.raises(ValueError, match="Expected user="):
-        s.ask(context=PLACES[0])
-
-
 def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_they_are() -> None:
     s = session()
     for wrong in (None, [0.1], [0.1, float("nan")], [1.0, 1.0]):
@@ -130,40 +117,6 @@ def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_th
         dpb.simulate(policy(), dpb.Bernoulli([0.5, 0.4]), 10)
     with pytest.warns(UserWarning, match="clicked_before may carry recorded outcomes"):
         dpb.DPLinTS(arms=2, features=["age", "clicked_before"], epsilon=1)
-
-
-# The exact privacy loss of a whole transcript
-
-
-def loss(others: Any = (0.0, 1.0), **options: Any) -> Any:
-    """Of a record among 40; None where nobody answered."""
-
-    def play(records: list[Any], noise: Noise) -> Any:
-        now, seen = [0.0], list[Any]()
-        clock: Any = {"clock": lambda: now[0]} if options else {}
-        s = session(noise=noise, **options, **clock)
-        for x, answer in zip(PLACES[100:], records, strict=False):
-            decision = s.ask(context=x)
-            seen.append(decision.action)
-            if answer is not None:
-                s.tell(decision, answer)
-            elif not options:
-                s.expire(decision)
-            now[0] += 5 * 3_600
-        s.settle()
-        return seen, s.state, s.ledger
-
-    rng = np.random.default_rng(21)
-    records: list[Any] = [float(rng.integers(2)) for _ in range(40)]
-    if None in others:
-        records = [None if rng.random() < 0.3 else each for each in records]
-    return largest_loss(play, records, others, at=range(0, 40, 4))
-
-
-def test_the_transcript_costs_exactly_epsilon() -> None:
-    """With a window, too, where the default is 0: an answer of 1 and none are farthest apart."""
-    assert loss() == 1
-    assert loss((None, 1.0, 0.0), attribution_window=timedelta(hours=12)) == 1
 
 
 def test_an_error_while_records_are_added_up_keeps_no_frame_that_has_them(monkeypatch: Any) -> None:
@@ -389,9 +342,13 @@ def test_estimates_are_in_the_users_units(minimise: bool) -> None:
     assert np.allclose(effect.low, sign * (turned.high if minimise else turned.low))
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_without_a_release_nothing_is_known_and_what_does_not_fit_is_refused() -> None:
     session = told(dpb.DPLinTS(arms=2, features=2, rho=2, release="shaped"), rounds=5)
     found = session.predictions()
+    means = found.means(CONTEXTS)
+    assert np.all(np.isnan(means.mean))
+    assert (set(means.low.flat), set(means.high.flat)) == ({0.0}, {1.0})
+    assert found.effect(0, 1, CONTEXTS).low.tolist() == [-1.0] * 3
     for call, said in (
         (lambda: session.predictions(1.0), "between 0 and 1"),
         (lambda: found.means([[0.1, 0.2, 0.3]]), "2 numbers"),

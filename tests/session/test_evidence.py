@@ -229,19 +229,3 @@ def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
         in found.advice
     )
     assert found.at_share.low < 5_000
-
-
-def test_with_least_shares_the_range_is_of_them() -> None:
-    found = played(250, min_share=0.05).beliefs()
-    assert found.best is None
-    assert found.sight.low < 2_000
-    assert found.at_share is None
-
-
-def test_of_a_policy_that_names_by_itself() -> None:
-    policy = dpb.recommend(arms=NAMES, epsilon=1, goal="winner")
-    s = played(150, policy)
-    found = s.beliefs()
-    assert found.best is None
-    assert found.sight.low < 3_000
-    assert s.beliefs(0.99999).sight.low > found.sight.low, "surer than it is by itself"

@@ -71,18 +71,6 @@ def test_each_time_that_an_arm_is_resumed_is_said() -> None:
     assert [event.what for event in again.events] == [*seen, "suspend", "resume"]
 
 
-def test_yes_and_no_take_one_step_and_coarse_grids_are_refused() -> None:
-    """With grid=2 an interval was .25 wider on each side, and nothing below .3 was suspended."""
-    one, fine = (session(policy=dpb.DPKLUCB(arms=ARMS, epsilon=1, grid=g)) for g in (1, 1024))
-    for of in (one, fine):
-        play(of, 600, (0.0, 0.6, 0.0))
-        assert dict(of.arms)["green"] == "paused"
-    assert str(one.guarantee).endswith("grid=2, refined from 1")
-    assert one._state.harm.history.reader.rounding == 0.0  # type: ignore[union-attr]
-    again = loaded(one)
-    assert (again.guarantee, again.harm()) == (one.guarantee, one.harm())
-
-
 def test_people_until_an_arm_is_suspended() -> None:
     """Of 20 sessions most are suspended between half and twice the number. Were each so with chance
     .85, fewer than 8 would be with probability 6e-7.

@@ -317,26 +317,6 @@ def test_numbers_of_any_kind_are_taken() -> None:
     assert loaded(longest.to_json()).seed == longest.seed
 
 
-def test_guarantees_name_their_noise_and_what_presets_hold() -> None:
-    s = session()
-    with pytest.raises(AttributeError):
-        s.policy = dpb.DPKLUCB(arms=3, epsilon="1/1000")  # type: ignore[misc]
-    assert (s.guarantee.epsilon, s.guarantee.noise) == (1, "simulated")  # type: ignore[union-attr]
-    secure = dpb.Session(dpb.DPKLUCB(arms=2, epsilon="1/10"), noise=dpb.SecureNoise())
-    assert secure.guarantee == dpb.Guarantee(
-        measure="pure",
-        epsilon=Fraction(1, 10),
-        noise="secure",
-        grid=dpb.Grid(steps=1024),
-        proof="lazy_cumulative",
-    )
-    assert of(dpb.UCB1(arms=2))().guarantee is None
-    hybrid: Any = dpb.HybridUCB(arms=5, epsilon=1, preset="published").guarantee
-    assert (hybrid.epsilon, hybrid.claimed) == (Fraction(3, 2), Fraction(1))
-    tree: Any = dpb.DPUCB(arms=5, epsilon=1, horizon=100, preset="published").guarantee
-    assert tree.epsilon == Fraction(1, 5)
-
-
 @pytest.mark.parametrize(
     ("policy", "words"),
     [

@@ -7,7 +7,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,8 @@ from msgspec.structs import replace
 import dpbandits as dpb
 from dpbandits.environments.changing import Drift
 from dpbandits.mechanisms.base import AnswerLaw
-from dpbandits.noise.protocol import Noise
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence
-from tests.session.replay import largest_loss
 from tests.session.small import (
     Days,
     Exact,
@@ -43,18 +41,8 @@ POLICIES = [
 ]
 
 
-class Calendar:
-    """A clock that is turned by hand."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 1)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-def session(policy: Any = POLICIES[0], **options: Any) -> tuple[dpb.Session, Calendar]:
-    clock, noise = Calendar(), options.pop("noise", dpb.SimulatedNoise(1))
+def session(policy: Any = POLICIES[0], **options: Any) -> tuple[dpb.Session, Days]:
+    clock, noise = Days(), options.pop("noise", dpb.SimulatedNoise(1))
     made = dpb.Session(policy, noise=noise, seed=1, attribution_window=DAY, clock=clock, **options)
     return made, clock
 
@@ -77,14 +65,14 @@ def played(policy: Any, tell: Tell, people: int = 26) -> list[Any]:
     views = []
     for _ in range(people):
         decision = s.ask()
-        clock.now += timedelta(hours=5)
+        clock.now += 5 * 3_600
         tell(s, decision)
         views.append((s.pending, s.resolved, repr(s), s._tables.attribution.clock.latest))  # type: ignore[union-attr]
         views.append(seen(s))
-        clock.now += timedelta(hours=5)
+        clock.now += 5 * 3_600
     s.close("enough")
     views += [seen(s), s.closes_at]
-    clock.now += DAY
+    clock.now += 24 * 3_600
     return [*views, str(s.beliefs()), seen(s)]
 
 
@@ -100,27 +88,6 @@ def test_nobody_can_tell_an_answer_of_the_default_from_none(policy: Any) -> None
     assert views[0] == views[1] == views[2] == views[3]
     assert views[0][-1][1][4] > 0, "nothing was released: the test misses what it is about"
     assert played(policy, tells(1.0), 2)[:4] == views[0][:4], "what is held is seen"
-
-
-@pytest.mark.parametrize("policy", POLICIES[:2], ids=lambda policy: policy.name)
-def test_an_answer_or_none_costs_epsilon(policy: Any) -> None:
-    """Of two decisions a day."""
-
-    def play(records: list[float | None], noise: Noise) -> Any:
-        s, clock = session(policy, noise=noise)
-        views = list[Any]()
-        for record in records:
-            decision = s.ask()
-            if record is not None:
-                s.tell(decision, record)
-            views.append((decision, s.pending, s.releases))
-            clock.now += DAY / 2
-        clock.now += DAY
-        s.settle()
-        return views, s.state, s.ledger
-
-    records = [1.0, None, 0.0, None, 1.0, 1.0, 0.0, None, 1.0, 0.0, 1.0, None]
-    assert largest_loss(play, records, [1.0, 0.0, None]) == 1
 
 
 # Periods: shares that stand still, and bets on pairs of arms

@@ -13,14 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.answering import DRAWINGS, drawn, found_at
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import gammaln
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.decisions import Play
-from dpbandits.session.overdue import Overdue
 from dpbandits.session.saving import as_plain
 from dpbandits.session.traffic import (
     CONCENTRATION,
@@ -130,26 +127,6 @@ def test_the_simulated_statistic_is_the_one_of_a_session(drawing: Any) -> None:
     assert highest > 0.1
 
 
-def test_stretches_count_in_their_order() -> None:
-    """Answers that come late change nothing but when they count, and void decisions leave."""
-    rng = np.random.default_rng(1)
-    plain = late = AnswerTest()
-    law, waiting = (0.5, 0.5), list[tuple[int, int, Any]]()
-    for id in range(1, 401):
-        arm = int(rng.integers(2))
-        came: Any = None if id % 9 == 0 else bool(rng.random() < (0.9, 0.6)[arm])
-        plain = plain.with_drawn(id, law).with_resolved(id, arm, came)
-        late = late.with_drawn(id, law)
-        waiting.append((id, arm, came))
-        if len(waiting) > 50:
-            late = late.with_resolved(*waiting.pop(int(rng.integers(50))))
-    for each in waiting:
-        late = late.with_resolved(*each)
-    assert late == plain
-    assert sum(map(sum, plain.answers(2)[:2])) == 384 - 384 // 9  # 16 at a time
-    assert plain.with_resolved(9_999, 0, True) == plain
-
-
 def test_an_added_arm_whose_answers_get_lost_is_noticed() -> None:
     """Nothing looked at tells by arm."""
     s = begun(POLICY, min_share=0.1)
@@ -185,24 +162,6 @@ def test_who_answered_is_not_tested_where_it_is_private() -> None:
     assert kept == json.loads(json.dumps(as_plain(AnswerTest())))
 
 
-def test_a_person_who_came_too_often_is_not_counted() -> None:
-    s = begun(POLICY, privacy_unit="user", max_contributions=1, min_share=0.3)
-    for t in range(200):
-        s.expire(s.ask(user="ann"))
-        s.tell(s.ask(user=str(t)), 1.0)
-    found = s.sample_ratio().answers
-    assert sum(found.missing) == 1
-    assert sum(found.told) > 100
-
-
-def test_closing_ends_the_comparison() -> None:
-    s = begun(POLICY, min_share=0.3)
-    s.tell_many([(decision, 1.0) for decision in s.ask(40)[:33]])
-    s.close("enough")
-    assert s.sample_ratio().answers.told == loaded(s).sample_ratio().answers.told
-    assert document(s)["public"]["traffic"]["answers"]["open"] == []
-
-
 # Nobody answers
 
 
@@ -231,22 +190,6 @@ def test_slow_answers_are_waited_for() -> None:
     assert silent(s) == []
     s.ask(1_000)
     assert len(silent(s)) == 1
-
-
-@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=6), st.integers(1, 60))
-def test_waits_are_counted_in_decisions_of_the_session(
-    runs: list[tuple[int, int]], many: int
-) -> None:
-    elsewhere, pending, id = list[tuple[int, int]](), list[int](), 0
-    for asked, recorded in runs:
-        pending += range(id + 1, id + asked + 1)
-        elsewhere.append((id + asked + 1, recorded))
-        id += asked + recorded
-    pending, id = [*pending, *range(id + 1, id + 31)], id + 30
-    overdue = Overdue(elsewhere=tuple(elsewhere))
-    cut = overdue.decision_before(id, many)
-    for each in pending:
-        assert (each <= cut) == (id - each - overdue.elsewhere_after(each) >= many)
 
 
 # Whether traffic is as planned
