@@ -104,6 +104,14 @@ def play(of: dpb.Session, rounds: int, value: float = 0.5) -> None:
         of.tell(decision, reward_of(of, decision, value))
 
 
+def play_by_chance(s: Any, people: int, means: Any, rng: np.random.Generator) -> None:
+    """Rewards are 0 or 1, with these means by the label or number of the arm."""
+    for _ in range(people):
+        decision = s.ask()
+        mean = means[decision.label if isinstance(means, dict) else decision.action]
+        s.tell(decision, float(rng.random() < mean))
+
+
 # What a session holds
 
 

@@ -16,7 +16,7 @@ from dpbandits.mechanisms import Answer
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Release
 from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
-from tests.session.small import begun, loaded
+from tests.session.small import begun, loaded, play_by_chance
 
 POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=16)
 
@@ -55,17 +55,11 @@ def test_a_step_is_noticed_before_intervals_do() -> None:
     assert np.median([by for by, _ in found]) < np.median([by for _, by in found])
 
 
-def play(s: Any, people: int, means: dict[str, float], rng: np.random.Generator) -> None:
-    for _ in range(people):
-        decision = s.ask()
-        s.tell(decision, float(rng.random() < means[decision.label]))
-
-
 def turned(**options: Any) -> Any:
     """A session in which blue, the better arm, turns bad."""
     s, rng = begun(POLICY, **options), np.random.default_rng(3)
-    play(s, 1_500, {"blue": 0.7, "green": 0.3}, rng)
-    play(s, 900, {"blue": 0.1, "green": 0.3}, rng)
+    play_by_chance(s, 1_500, {"blue": 0.7, "green": 0.3}, rng)
+    play_by_chance(s, 900, {"blue": 0.1, "green": 0.3}, rng)
     return s
 
 
@@ -89,11 +83,11 @@ def test_an_arm_is_learned_anew_under_its_name() -> None:
         s.tell(decision, 1.0)  # accepted, and read only if it was green
     again = loaded(s)
     for each in (s, again):
-        play(each, 600, {"blue": 0.1, "green": 0.3}, np.random.default_rng(5))
+        play_by_chance(each, 600, {"blue": 0.1, "green": 0.3}, np.random.default_rng(5))
         assert each.beliefs()["blue"].mean < 0.3
         assert each.spent == Fraction(1)
     assert s.beliefs() == again.beliefs()
-    play(s, 1, {"blue": 0.1, "green": 0.3}, rng)
+    play_by_chance(s, 1, {"blue": 0.1, "green": 0.3}, rng)
     assert {row.label for row in s.decisions()} == {"blue (1)", "green", "blue"}
 
 

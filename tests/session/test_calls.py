@@ -224,7 +224,7 @@ def test_a_source_or_oracle_that_fails_now_and_then_changes_nothing(
 )
 def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Policy) -> None:
     """Every further call has the same error, and none has another one around it. The session can
-    still be saved, and says the same when it is loaded.
+    still be saved, says the same when it is loaded, and can be closed.
     """
     s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     words = r"Expected at most \d+ releases.* one more is due.* a longer horizon"
@@ -245,6 +245,10 @@ def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Polic
     assert (s.ledger, s.pending) == (ledger, waiting)
     again = loaded(s)
     assert (again.ledger, again.pending, recorded(again)) == (ledger, waiting, recorded(s))
+    for each in (s, again):
+        each.close("at its end")
+        assert each.spent == 1
+        assert each.pending == ()
 
 
 # One call at a time

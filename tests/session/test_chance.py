@@ -16,24 +16,18 @@ import pytest
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import DPKLUCB, DPSE, DPTSMAT, LazyDPTS
-from tests.session.small import begun, document, loaded, reward_of
+from tests.session.small import begun, document, loaded, play_by_chance, reward_of
 
 POLICY = DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=40)
 
 
-def play(s: dpb.Session, rounds: int, rng: np.random.Generator) -> list[dpb.Decision]:
-    made = []
-    for _ in range(rounds):
-        made.append(s.ask())
-        assert isinstance(made[-1].action, int)
-        s.tell(made[-1], float(rng.random() < (0.8, 0.5, 0.2)[made[-1].action]))
-    return made
+MEANS = (0.8, 0.5, 0.2)
 
 
 def test_decisions_have_the_probability_they_had() -> None:
     """Weighted by it, each arm's decisions are as many as there are rounds, on the average."""
     s, rng = begun(POLICY, min_share=0.2), np.random.default_rng(4)
-    play(s, 2_000, rng)
+    play_by_chance(s, 2_000, MEANS, rng)
     rows = list(s.decisions())
     assert len(rows) == len(s.decisions()) == 2_000
     assert {round(row.propensity or 0, 9) for row in rows} == {0.2, 0.6}
@@ -60,7 +54,7 @@ def test_a_propensity_is_never_given_a_draw_that_nobody_knows(policy: Any, later
     s = begun(policy, min_share=0.05, assignment="shuffled")
     first = {row.propensity is None for row in decided(s, 3)}
     assert first == {False}
-    play(s, 400, np.random.default_rng(6))
+    play_by_chance(s, 400, MEANS, np.random.default_rng(6))
     rows = decided(s, 100)
     found = {row.propensity and round(row.propensity, 9) for row in rows}
     assert found <= later
@@ -84,7 +78,7 @@ CHANCE: list[dict[str, Any]] = [{"assignment": "shuffled"}, {"min_share": 0.1}]
 @pytest.mark.parametrize("policy", [POLICY, LazyDPTS(arms=3, epsilon=4)], ids=lambda p: p.name)
 def test_nothing_public_says_a_seed_that_foretells_who_gets_what(policy: Any, chance: Any) -> None:
     s = begun(policy, seed=SEED, **chance)
-    play(s, 200, np.random.default_rng(1))
+    play_by_chance(s, 200, MEANS, np.random.default_rng(1))
     data = document(s)
     for told in (str(SEED), f"{SEED:x}"):
         assert told not in json.dumps(data["public"])

@@ -275,16 +275,6 @@ def test_what_would_change_a_closed_session_is_refused(winner: Any) -> None:
         assert [(row.label, row.people) for row in s.shares(10)] == [("b", 10)]
 
 
-def test_a_policy_past_its_horizon_can_be_closed() -> None:
-    s = begun(dpb.DPUCB(arms=2, epsilon=1, horizon=8))
-    with pytest.raises(dpb.HorizonError):
-        s.tell_many([(decision, 1.0) for decision in s.ask(60)])
-    s.close("at its end", winner=1)
-    assert s.ask().action == 1
-    assert loaded(s).ask().action == 1
-    assert s.spent == 1
-
-
 def test_a_tree_that_fills_up_while_answers_are_waited_for_ends_the_session() -> None:
     """In a session, and where it was saved meanwhile; or cut off by its own error."""
     for is_saved in (False, True):

@@ -14,11 +14,10 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.mechanisms.base import AnswerLaw
-from dpbandits.noise import SimulatedNoise
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import PairEvidence, required
 from dpbandits.session.naming import likeliest
-from tests.session.small import begun, loaded
+from tests.session.small import begun, loaded, play_by_chance
 
 MOST = 1e-6
 """The false alarm of a test on counts."""
@@ -166,24 +165,6 @@ def test_a_name_stays_until_a_compared_arm_has_changed() -> None:
 # How many more people it takes to name the best arm
 
 
-NAMES = ["blue", "green"]
-MEANS = {"blue": 0.2, "green": 0.5, "red": 0.1}
-
-
-def played(people: int, policy: Any = None, seed: int = 1, **options: Any) -> Any:
-    policy = policy or dpb.recommend(arms=NAMES, epsilon=1)
-    s = dpb.Session(policy, noise=SimulatedNoise(seed), seed=seed, **options)
-    play(s, people, seed)
-    return s
-
-
-def play(s: Any, people: int, seed: int = 1) -> None:
-    rng = np.random.default_rng(seed)
-    for _ in range(people):
-        decision = s.ask()
-        s.tell(decision, float(rng.random() < MEANS[decision.label]))
-
-
 @given(st.lists(st.integers(1, 10**6) | st.just(math.inf), min_size=1, max_size=30))
 def test_the_middle_is_near_as_many_futures_as_can_be(counts: list[float]) -> None:
     counts = sorted(counts)
@@ -221,7 +202,10 @@ def test_the_range_holds_in_eight_of_ten_cases(setting: Setting, moment: int) ->
 
 
 def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
-    found = played(500, seed=3).beliefs()
+    policy = dpb.recommend(arms=["blue", "green"], epsilon=1)
+    s = begun(policy, noise=dpb.SimulatedNoise(3), seed=3)
+    play_by_chance(s, 500, {"blue": 0.2, "green": 0.5}, np.random.default_rng(3))
+    found = s.beliefs()
     assert found.sight is None or found.sight.high is None
     assert found.at_share is not None
     assert (

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -66,20 +66,14 @@ def test_two_threads_never_take_one_place_together(
     copied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a call of one segment is under way, another thread's call of any segment is refused."""
-    s, refused = segmented(**PEOPLE), list[dpb.SharedError]()
+    s, refused = segmented(**PEOPLE), list[Any]()
     s = copy.deepcopy(s) if copied else s
     honest = Register.taken
 
     def taken(self: Register, who: str, period: int) -> int:
-        def other() -> None:
-            try:
-                s.ask(segment="FR", user="ann")
-            except dpb.SharedError as error:
-                refused.append(error)
-
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
+        with ThreadPoolExecutor(1) as pool, pytest.raises(dpb.SharedError) as error:
+            pool.submit(s.ask, segment="FR", user="ann").result()
+        refused.append(error)
         return honest(self, who, period)
 
     with monkeypatch.context() as patch:
