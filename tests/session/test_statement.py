@@ -66,6 +66,17 @@ SAID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
         ["waited", "Users", "pseudonym", "nearer bound, so", "Results", "ontext"],
     ),
     "a round, zCDP": (lambda: session(RHO), ["in all of them together at m² times that."], []),
+    "several rewards of a round": (
+        lambda: told(
+            session(dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=8)), [[1, 1]] * 30
+        ),
+        [
+            "up to the factor e^ε, had all rewards of one round been others.",
+            "Rounds whose rewards were recorded: 30.",
+            "of any one round have cost in all readings together is ε = 8.",
+        ],
+        [],
+    ),
     "not private": (lambda: session(dpb.UCB1(arms=2)), ["NONE"], ["Price"]),
     "secure": (lambda: dpb.Session(POLICY, noise=dpb.SecureNoise()), [], ["WARNING"]),
     "users": (
