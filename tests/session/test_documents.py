@@ -31,7 +31,6 @@ from dpbandits.mechanisms import (
 )
 from dpbandits.mechanisms.base import Readings
 from dpbandits.noise import SimulatedNoise
-from dpbandits.oracles import base
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
 from tests.checks.test_check_mechanism import OURS
 from tests.session.small import begun, changed, document, first, loaded, paths, reward_of, session
@@ -440,20 +439,6 @@ def test_more_decisions_than_may_wait_are_refused_before_anything_is_made() -> N
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**24
-
-
-LONG: list[Any] = ["1e101", "1e99999", "-1e-00099999", "1e9_9_9_9", "1" * 102, "1/" + "7" * 102]
-LONG += [10**101, "7" * 3000, 1e-300]
-
-
-def test_numerals_of_a_problem_are_short() -> None:
-    """Vectors of such numbers took 14 s for 4 kB, and far more for a little more text."""
-    assert base.exact_number("1e99") == 10**99
-    for number in LONG:
-        with pytest.raises(ValueError, match=r"vectors\[1\]\[0\] to be a number of at most 100 d"):
-            dpb.LinearMatroid([[1, 0], [number, 1]])
-    with pytest.raises(ValueError, match="common denominator of at most 100 digits"):
-        dpb.LinearMatroid([[f"1/{7**100}", f"1/{11**90}"]])
 
 
 def test_a_matroid_of_many_loops_is_small() -> None:
