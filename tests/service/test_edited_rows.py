@@ -470,20 +470,6 @@ def test_a_refused_row_has_no_block_drawn_twice(tmp_path: Path, table: str) -> N
     made.close()
 
 
-def test_a_row_in_the_way_of_what_was_drawn_fences(tmp_path: Path) -> None:
-    """It came between a write that failed and the next call, which writes again."""
-    made, campaign = alone(tmp_path)
-    answers = [(each, 1) for each in campaign.ask(2)]
-    with picky(made, "ledger"), pytest.raises(dpb.StoreError):
-        campaign.tell_many(answers)
-    with picky(made, "ledger", REFUSES, "WHEN new.kind = 'read'"):
-        with pytest.raises(dpb.EditedRowsError, match="gives up"):
-            campaign.tell_many(answers)
-        assert campaign.tell_many(answers) == ["gone"] * 2
-    assert (made.noise.drawn, campaign.generation) == (1, 2)
-    made.close()
-
-
 def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) -> None:
     """Both are asked in one transaction."""
     made, campaign = alone(tmp_path, "window", segments=["DE", "FR"])
