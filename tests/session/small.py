@@ -172,9 +172,9 @@ def loaded(saved: Any, **options: Any) -> Any:
     text = saved if isinstance(saved, str) else resealed(saved)
     data: Any = json.loads(text)
     kind: Any = dpb.SegmentedSession if "segments" in data else dpb.Session
-    one = json.loads(data["segments"][0][1]) if "segments" in data else data
     noise: Any = dpb.SimulatedNoise(1)
     with contextlib.suppress(ValueError, LookupError, TypeError, AttributeError):  # damaged
+        one = json.loads(data["segments"][0][1]) if "segments" in data else data
         noise = noise_from_state(one["private"]["noise"])
     return kind.from_json(text, **{"noise": noise, **options})
 

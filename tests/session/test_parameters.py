@@ -1,5 +1,5 @@
-"""What policies, sessions and their verbs are given: what is refused at once, with nothing changed;
-and guarantees and warnings that say what holds.
+"""What sessions and their verbs are given: what is refused at once, with nothing changed; and
+warnings.
 """
 
 from __future__ import annotations
