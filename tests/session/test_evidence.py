@@ -165,6 +165,9 @@ def test_a_name_stays_until_a_compared_arm_has_changed() -> None:
 # How many more people it takes to name the best arm
 
 
+MEANS = {"blue": 0.2, "green": 0.5}
+
+
 @given(st.lists(st.integers(1, 10**6) | st.just(math.inf), min_size=1, max_size=30))
 def test_the_middle_is_near_as_many_futures_as_can_be(counts: list[float]) -> None:
     counts = sorted(counts)
@@ -204,7 +207,7 @@ def test_the_range_holds_in_eight_of_ten_cases(setting: Setting, moment: int) ->
 def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
     policy = dpb.recommend(arms=["blue", "green"], epsilon=1)
     s = begun(policy, noise=dpb.SimulatedNoise(3), seed=3)
-    play_by_chance(s, 500, {"blue": 0.2, "green": 0.5}, np.random.default_rng(3))
+    play_by_chance(s, 500, MEANS, np.random.default_rng(3))
     found = s.beliefs()
     assert found.sight is None or found.sight.high is None
     assert found.at_share is not None
@@ -213,3 +216,12 @@ def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
         in found.advice
     )
     assert found.at_share.low < 5_000
+
+
+def test_of_a_policy_that_names_by_itself() -> None:
+    s = begun(dpb.recommend(arms=["blue", "green"], epsilon=1, goal="winner"))
+    play_by_chance(s, 150, MEANS, np.random.default_rng(1))
+    found = s.beliefs()
+    assert found.best is None
+    assert found.sight.low < 3_000
+    assert s.beliefs(0.99999).sight.low > found.sight.low, "surer than it is by itself"

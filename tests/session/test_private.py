@@ -471,17 +471,6 @@ def test_code_that_comes_in_place_of_a_decision_a_pair_or_a_message_is_not_repea
     assert s.pending == (d,)
 
 
-def test_a_generators_own_error_passes() -> None:
-    """Whoever makes the pairs has to see why they could not be made."""
-
-    def pairs() -> Iterator[Any]:
-        raise LookupError("no such file")
-        yield
-
-    with pytest.raises(LookupError, match="no such file"):
-        session().tell_many(pairs())
-
-
 # Reports and messages
 
 

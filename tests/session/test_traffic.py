@@ -21,7 +21,6 @@ from dpbandits.session.decisions import Play
 from dpbandits.session.saving import as_plain
 from dpbandits.session.traffic import (
     CONCENTRATION,
-    IMPOSSIBLE,
     SIGNED,
     SIGNED_WEIGHTS,
     AnswerTest,
@@ -262,11 +261,3 @@ def test_what_cannot_happen_is_evidence_at_once() -> None:
     assert traffic.evidence == 0.0
     assert traffic.played([0.5, 0.5], 1).evidence == 0.0
     assert Traffic.restored(json.loads(json.dumps(as_plain(traffic))), 3) == traffic
-
-
-def test_an_arm_may_be_added() -> None:
-    traffic = Traffic.of(1).played([1.0], 0).with_arm()
-    for arm in (0, 1, 0, 1, 1, 0, 1):
-        traffic = traffic.played([0.5, 0.5], arm)
-    assert traffic.counts == (4, 4)
-    assert traffic.score < IMPOSSIBLE
