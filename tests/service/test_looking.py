@@ -17,7 +17,7 @@ from dpbandits.service.opening import open_store
 from dpbandits.service.tables import PRIVATE
 from dpbandits.service.witness import Mark, Witness
 from tests.service.http.web import client_of
-from tests.service.machine import PEOPLE, WINDOWED, Time
+from tests.service.machine import BY_CONTEXT, CONTEXTS, PEOPLE, WINDOWED, Time
 from tests.service.timelines import Lite, create, everything, turns
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -25,6 +25,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "windowed": WINDOWED,
     "segments": {"segments": ["DE", "FR"], **PEOPLE},
     "holdout": {"holdout": ".3"},
+    "contexts": {"policy": BY_CONTEXT},
 }
 
 
@@ -32,9 +33,13 @@ def go_on(campaign: Any, clock: Time, options: dict[str, Any]) -> None:
     """Some decisions, most of them answered."""
     for number in range(24):
         clock.now += 10
-        whose = {"segment": "DE" if number % 2 else "FR"} if "segments" in options else {}
+        whose: dict[str, Any] = {}
+        if "segments" in options:
+            whose["segment"] = "DE" if number % 2 else "FR"
         if "segments" in options or "holdout" in options:
             whose["user"] = f"{number % 20} at {clock.now}"
+        if "policy" in options:
+            whose["context"] = CONTEXTS[number % len(CONTEXTS)]
         decision = campaign.ask(**whose)
         if number % 6:
             campaign.tell(decision, number % 2)
