@@ -115,6 +115,18 @@ WINDOWS: dict[str, tuple[Any, dict[str, Any], Any, Any]] = {
         999,
     ),
     "people": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), PEOPLE, 0, 1),
+    "people in windows": (
+        dpb.DPKLUCB(arms=3, epsilon=1, first=50),
+        PEOPLE | {"window": timedelta(minutes=1)},
+        0,
+        1,
+    ),
+    "periods": (
+        dpb.DPKLUCB(arms=3, epsilon=1, first=50),
+        {"min_share": 0.2, "period": timedelta(minutes=1)},
+        0,
+        1,
+    ),
     "segments": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), {"segments": ["DE"]}, 0, 1),
     "contexts": (dpb.DPLinTS(arms=3, features=2, epsilon=1, public_contexts=PLACES), {}, 0, 1),
     "full information": (dpb.RNMFTNL(actions=3, epsilon=1), {}, [0, 0, 0], [1, 0.5, 1]),
@@ -149,6 +161,10 @@ def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
             kept.now += 60
             more = kept.asked(2, **how)
             seen.append(kept.seen())
+            kept.now += 60
+            assert (
+                "Decisions made" in kept.campaign.statement()
+            )  # it is looked at, before they answer
             tell(kept.campaign, [*asked[:4], *more])
             kept.campaign.void(asked[5])
             seen.append(kept.seen())

@@ -751,7 +751,7 @@ class Host:
         """
         unseen: list[list[int]] = []
         # a restored machine may have an old clock: close the window of the last witnessed time
-        advance_clock(part.session, self.witness.latest_time(part.uid))
+        advance_clock(part.session, max(now, self.witness.latest_time(part.uid)))
         if seen is not None and not self.witness.knows(part.uid, Mark.of(part.head)):
             unseen = [[part.head.before + 1, part.head.step]]
         seen = seen or Mark.of(part.head)

@@ -138,12 +138,17 @@ class Register:
         return hmac.new(self._key, named_bytes(user), "sha256").hexdigest()[:32]
 
     def window_number(self) -> int:
-        """The number of the window that is open."""
+        """The number of the window that is open. Changes nothing."""
+        return 0 if self.window is None else int(self._clock.now() // self.window)
+
+    def advance(self) -> int:
+        """Remember the time of a window that people are learned from in, and return its number."""
         return 0 if self.window is None else int(self._clock.advance() // self.window)
 
     def advance_clock(self, latest: float) -> None:
         """Another register of the same people has seen this time."""
-        self._clock.latest = max(self._clock.latest, latest)
+        if self.window is not None:
+            self._clock.latest = max(self._clock.latest, latest)
 
     def taken(self, who: str, number: int) -> int:
         """Return the contributions that a person has used in the window of this number; all of them

@@ -625,7 +625,7 @@ class Session:
         assignment, roster = state.assignment, state.roster
         draws = view.draws(assignment, arms)
         among = roster.in_play if arms is None else arms
-        window = 0 if people is None else people.window_number()
+        window = 0 if people is None else people.advance()
         taken = 0 if people is None or who is None else people.taken(who, window)
         period = self._period_now()
         own = self._kept_arm(who, among)

@@ -484,9 +484,13 @@ def require_closable(session: Session, winner: str | int | None, read: bool) -> 
 
 
 def is_due(session: Session) -> bool:
-    """Return whether outcomes are due, or the last releases of a session that was closed."""
+    """Return whether outcomes are due, or the last releases of a session that was closed. Changes
+    nothing: a clock that went on would be written by the next answer, which would show it.
+    """
+    periods = session._tables.periods
     is_open = session.closed is not None and not session.closed.is_done
-    return bool(due_now(session)) or is_open or session._period_is_over()
+    is_over = periods is not None and session._period_is_over(periods.clock.now())
+    return bool(due_now(session)) or is_open or is_over
 
 
 def require_new_arm(session: Session, label: str | None) -> None:
@@ -616,7 +620,7 @@ def use_up_contributions(session: Session, who: str) -> None:
     """Use up a person's contributions in the open window."""
     people = session._tables.people
     if people is not None:
-        people.used[who] = people.window_number(), people.cap
+        people.used[who] = people.advance(), people.cap
 
 
 def end_contributions(session: Session) -> None:
