@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,15 @@ def test_they_are_for_servers_only(tmp_path: Path) -> None:
             call()
     with pytest.raises(ValueError, match="with the address of a server"):
         dpb.open_store(place, token="dpb_1")
-    for its_own in ({"key": bytes(32)}, {"noise": dpb.SecureNoise()}, {"witness": tmp_path / "w"}):
+    its_own: dict[str, Any] = {
+        "key": bytes(32),
+        "noise": dpb.SecureNoise(),
+        "witness": tmp_path / "w",
+        "clock": datetime.now,
+    }
+    for name, value in its_own.items():
         with pytest.raises(ValueError, match="An access key is token="):
-            dpb.open_store("http://localhost", **its_own)
+            dpb.open_store("http://localhost", **{name: value})
     with pytest.raises(ValueError, match=r"three slashes, got 'sqlite://trial\.db'"):
         dpb.open_store("sqlite://trial.db")
     with pytest.raises(ValueError, match="'memory:'"):

@@ -80,10 +80,11 @@ def open_store(
             "only looks."
         )
     if url.startswith(("http://", "https://")):
-        if key is not None or noise is not None or witness is not None:
+        its_own = (key, noise, witness)
+        if any(each is not None for each in its_own) or clock is not time.time:
             raise ValueError(
-                "Expected no key=, noise= and witness= with the address of a server: they are its "
-                "own, as `dpbandits serve` was started. An access key is token=."
+                "Expected no key=, noise=, witness= and clock= with the address of a server: they "
+                "are its own, as `dpbandits serve` was started. An access key is token=."
             )
         require_extra(*FOR_CLIENTS)
         from dpbandits.service.client import RemoteStore
