@@ -45,6 +45,18 @@ def test_a_plan_that_is_none_is_said_by_every_host(
         dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 100)
 
 
+class Positions(dpb.CUCB):
+    def plan(self, state: Any, rng: Any) -> Any:
+        return Hold(tuple(np.argsort([3, 1, 2])[:2]), 1, release=())  # type: ignore[arg-type]
+
+
+def test_arms_of_a_super_arm_are_whole_numbers() -> None:
+    """A store showed them as (1.0, 2.0)."""
+    policy = Positions(problem=dpb.UniformMatroid(arms=3, rank=2))
+    with pytest.raises(TypeError, match=r"types int64 and int: write int\(arm\)"):
+        dpb.Session(policy, noise=dpb.SimulatedNoise(1))
+
+
 class InTurn(dpb.DPJointMAT):
     def plan(self, state: Any, rng: Any) -> Any:
         return Cycle((0, 1), each=1, release=(0, 1))

@@ -547,13 +547,15 @@ def checked_plan(policy: Policy, state: Any, rng: PublicRng) -> Plan:
         )
     arms = policy.arms
     if isinstance(plan, Hold):
-        if type(plan.rounds) is not int or not isinstance(plan.action, (int, tuple)):
+        held = plan.action if isinstance(plan.action, tuple) else (plan.action,)
+        known = policy.weighted or all(type(arm) is int for arm in held)
+        if type(plan.rounds) is not int or not known:
             raise TypeError(
                 f"Expected {policy.name}.plan() to hold an arm, or a tuple of arms, for a whole "
-                f"number of rounds, got objects of types {type(plan.action).__name__} and "
+                f"number of rounds, got objects of types {type(held[0]).__name__} and "
                 f"{type(plan.rounds).__name__}: write int(arm) and int(rounds)."
             )
-        if type(plan.action) is int and not 0 <= plan.action < arms:
+        if not policy.weighted and not all(0 <= arm < arms for arm in held):
             raise ValueError(
                 f"Expected {policy.name}.plan() to hold an arm from 0 to {arms - 1}, got "
                 f"{plan.action}."
