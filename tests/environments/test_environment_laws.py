@@ -87,21 +87,22 @@ def test_a_block_has_the_law_of_the_lattice(environment: Environment, grid: dpb.
 
 
 @pytest.mark.parametrize("arm", [0, 1])
-def test_summed_draws_have_the_law_of_the_lattice(
-    environment: Environment, grid: dpb.Grid, arm: int
-) -> None:
+def test_summed_draws_have_the_law_of_the_lattice(environment: Environment, arm: int) -> None:
+    """The same draws, rounded to every grid."""
     rng = np.random.default_rng([2, arm])
     half = BLOCKS * ROUNDS // 2
     many = [environment.draw_many(np.arange(2), rng)[arm] for _ in range(half)]
     rewards = np.array([*(environment.draw(arm, rng) for _ in range(half)), *many])
-    coins = grid.rounding == "bernoulli"
-    steps = (
-        grid.steps * (rng.random(len(rewards)) < rewards)
-        if coins
-        else np.rint(rewards * grid.steps)
-    )
-    sums = steps.reshape(BLOCKS, ROUNDS).sum(axis=1).astype(int)
-    assert p_value(sums, sum_law(lattice(environment, grid), arm, grid.steps)) > FALSE_ALARM
+    for grid in GRIDS.values():
+        coins = grid.rounding == "bernoulli"
+        steps = (
+            grid.steps * (rng.random(len(rewards)) < rewards)
+            if coins
+            else np.rint(rewards * grid.steps)
+        )
+        sums = steps.reshape(BLOCKS, ROUNDS).sum(axis=1).astype(int)
+        law = sum_law(lattice(environment, grid), arm, grid.steps)
+        assert p_value(sums, law) > FALSE_ALARM / len(GRIDS), grid
 
 
 def test_the_chi_square_test_notices_a_wrong_law() -> None:
