@@ -57,18 +57,19 @@ class Curve:
     def _count(self, t: int, action: Action, times: int) -> None:
         if times == 0:
             return
-        arms, share = (
-            (np.arange(len(self.now)), np.asarray(action))
-            if self._weighted
-            else (np.atleast_1d(action), 1)
-        )
+        arms: Any = action if type(action) is int else np.array(action)
+        share: Any = 1
+        if self._weighted:
+            arms, share = np.arange(len(self.now)), arms
         self.now[arms] += share * times
         if self._changing is not None:
-            self._earned += float((share * self._changing.expected(t, t + times, arms)).sum())
+            expected = self._changing.expected(t, t + times, np.atleast_1d(arms))
+            self._earned += float((share * expected).sum())
         elif self._worth is not None:
             self._earned += self._worth(action) * times
         if self._environment is not None:
-            self._gained += float((share * self._environment.between(t, t + times, arms)).sum())
+            given = self._environment.between(t, t + times, np.atleast_1d(arms))
+            self._gained += float((share * given).sum())
 
     def _keep(self) -> None:
         self.at[self._next], self._earned_at[self._next], self._gained_at[self._next] = (
