@@ -209,6 +209,7 @@ WRONG_TYPES: dict[str, Calls] = {
     "policy": [of("UCB1")],
     "depends on the context": [lambda: of(CONTEXTS)().beliefs()],
     "clock=5 to be a function": [of(clock=5, attribution_window=DAY)],
+    "milliseconds": [lambda: of(clock=lambda: 1.8e12, attribution_window=DAY)().ask()],
     "True or False": [sticky(sticky=1)],
     r"dpbandits\.Range": [of(rewards=(0, 60))],
 }

@@ -31,6 +31,9 @@ from dpbandits.session.arms import Assignment
 Clock = Callable[[], Any]
 """Says the time: a `datetime`, or seconds."""
 
+IN_SECONDS = 1e11
+"""The year 5138, and in milliseconds 1973."""
+
 EARLIEST = -1e15
 """Seconds: before every time that a clock says."""
 
@@ -52,9 +55,10 @@ def seconds_of(now: object) -> float:
     if isinstance(now, datetime):
         return now.timestamp()
     seconds = real_number(now)
-    if seconds is None or not abs(seconds) < 1e15:
+    if seconds is None or not abs(seconds) < IN_SECONDS:
         raise TypeError(
-            f"Expected clock() to return a datetime or a number of seconds, got {shown(now)}."
+            "Expected clock() to return a datetime or a number of seconds (milliseconds are "
+            f"refused by their size), got {shown(now)}."
         )
     return float(seconds)
 
