@@ -48,7 +48,7 @@ Tell = Callable[[Any, int, Noise], Any]
 """What is released of a block: of its exact sum, its records and the noise."""
 
 
-def replayed(subject: Mechanism | Tell, rounds: int = 64, replays: int = 12) -> LevelResult:
+def replayed(subject: Mechanism | Tell, rounds: int = 32, replays: int = 12) -> LevelResult:
     if not isinstance(subject, Mechanism):
         subject = Telling(epsilon=ONE, grid=BITS, tell=subject)
     return transcript_level(feed(subject), rounds=rounds, replays=replays)
