@@ -16,6 +16,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks.examples import PLACES, examples
+from dpbandits.service.operations import Expire, made, told_pairs
 from tests.service.counted import Counted
 from tests.service.timelines import Kept
 
@@ -99,6 +100,8 @@ def some_twice(low: Any, high: Any) -> Telling:
         for at, each in enumerate(asked):
             if at % 3:
                 campaign.tell(each, high if at % 2 else low)
+        for op in (told_pairs([(asked[1], low)]), made(Expire, ids=[asked[2].id])):
+            campaign.do(op.model_copy(update={"key": f"{op.name} {asked[1].id}"}))
         campaign.tell_many([(each, high) for each in asked[::2]])
         campaign.expire(asked[1])
 

@@ -222,7 +222,9 @@ class OperationModel(BaseModel):
         return tx.parts()
 
     def settles(self, part: Part) -> bool:
-        """Whether what is due is made before it; that stands even if it is refused."""
+        """Whether what is due is made before it, and its reply to a key kept. What is made stands
+        even if it is refused.
+        """
         return True
 
     def run(self, tx: Transaction, by: str) -> Any:
@@ -481,7 +483,9 @@ class ResolvingOperation(OperationModel):
         return (not tx.layout.is_whole and list(dict.fromkeys(self._places(tx)))) or tx.parts()
 
     def settles(self, part: Part) -> bool:
-        """Return False where answers are held: a release would show that somebody answered."""
+        """Return False where answers are held: a release, or a reply that is kept, would show that
+        somebody answered. Made again, the call holds nothing more.
+        """
         return part.session.attribution_window is None
 
     def _places(self, tx: Transaction) -> list[Part]:

@@ -190,9 +190,10 @@ class Transaction:
                     self.failed[part.uid] = error
                 self.accept(part)
         failed = [each for each in self.failed.values() if not isinstance(each, op.passes)]
-        if op.key is not None:
+        key = op.key if all(map(op.settles, parts)) else None
+        if key is not None:
             seal = parts[0].seal.store
-            place = seal.call_place(self.layout.row.uid, by, op.key)
+            place = seal.call_place(self.layout.row.uid, by, key)
             mark = seal.call_mark(op.identity())
             stored = self.responses.get(place) or self.rows.response(place)
             if stored is not None:
@@ -206,7 +207,7 @@ class Transaction:
         if failed:
             raise failed[0]
         answer = op.run(self, by)
-        if op.key is not None:
+        if key is not None:
             self.responses[place] = compact([mark, op.kept(answer)])
         return answer
 
