@@ -26,6 +26,7 @@ from dpbandits.mechanisms import (
     LazyForgetful,
     Logarithmic,
     Mechanism,
+    WeightedArms,
 )
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise import SimulatedNoise
@@ -57,6 +58,9 @@ LAPLACE: dict[str, Mechanism] = {
     "hybrid, powers, root": Hybrid(epsilon=ONE, root=True, grid=GRID),
     "hybrid, doubling, root": Hybrid(epsilon=ONE, segments="doubling", root=True, grid=GRID),
     "each arm": EachArm(inner=LazyCumulative(epsilon=ONE, grid=GRID), width=2),
+    "weighted arms": WeightedArms(
+        inner=LazyCumulative(epsilon=ONE, grid=GRID), kinds=(3,), epsilon=ONE, width=2
+    ),
 }
 
 

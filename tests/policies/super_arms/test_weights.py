@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import dpbandits as dpb
-from dpbandits.checks import check_mechanism
-from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Block, LazyCumulative, LazyForgetful, WeightedArms
+from dpbandits.checks import CHECKS
 from dpbandits.policies.weights import heaviest
 
 PUBLIC = dpb.ExplicitSet([(0, 1), (0, 2), (0, 3), (4, 5)])
 WEIGHTS = ("1/4", "3/4", "3/4", "3/4", "1/2", "1/2")
 POLICIES = (dpb.LazyCUCB, dpb.DPKLCUCB)
-KEY = bytes(32)
 MEANS = [0.5, 0.4, 0.45, 0.3, 0.7, 0.6]
 
 
@@ -29,88 +25,15 @@ def weighted(cls: type, **more: object) -> dpb.Policy:
     return cls(problem=PUBLIC, epsilon=4, grid=1, weights=WEIGHTS, **more)
 
 
-@pytest.mark.parametrize("kind", [LazyForgetful, LazyCumulative])
-def test_exact_loss(kind: type[LazyForgetful]) -> None:
-    """A record that enters both arms costs their sum, and the guarantee is attained."""
-    inner = kind(epsilon=Fraction(2, 3), grid=Grid(steps=1))
-    whole = WeightedArms(inner=inner, kinds=(1, 2), epsilon=Fraction(1), width=2)
-    check_mechanism(whole, readings=4)
-    assert whole.guarantee.epsilon == sum(whole.costs) == 1
-
-
 @pytest.mark.parametrize("cls", POLICIES)
-def test_ledger_adds_up_to_epsilon(cls: type) -> None:
-    """Every line has its arm's cost; the total is ε once every arm of a heaviest set was read."""
-    session = dpb.Session(weighted(cls), noise=dpb.SimulatedNoise(1), seed=1)
-    rewards = np.random.default_rng(1)
-    for _ in range(200):
-        decision = session.ask()
-        session.tell(decision, rewards.integers(0, 2, len(decision.action)).astype(float))
-    costs = {entry.coordinate: entry.cost for entry in session.ledger}
-    assert len(costs) >= 3
-    assert all(cost == 4 * Fraction(WEIGHTS[arm]) for arm, cost in costs.items())
-    assert session.spent == dpb.spent(session.ledger) == 4
-    twice = [*session.ledger, *session.ledger]
-    spent = dpb.spent(twice)
-    assert spent is not None
-    assert spent > 4  # a record that was read twice is charged twice
-
-
-@pytest.mark.parametrize("cls", POLICIES)
-def test_saved_session_goes_on(cls: type) -> None:
-    """Saved half-way and loaded it makes the same decisions, with the same intervals."""
-    rng = np.random.default_rng(2)
-    rewards = rng.integers(0, 2, (120, 2)).astype(float)
-
-    def play(session: dpb.Session, rows: np.ndarray) -> list[object]:
-        made = []
-        for row in rows:
-            decision = session.ask()
-            session.tell(decision, row)
-            made.append(decision.action)
-        return made
-
-    whole = dpb.Session(weighted(cls), noise=dpb.SimulatedNoise(3), seed=3)
-    play(whole, rewards[:60])
-    again = dpb.Session.from_json(whole.to_json(key=KEY), key=KEY)
-    assert again.policy == whole.policy
-    assert again.ledger == whole.ledger
-    assert play(again, rewards[60:]) == play(whole, rewards[60:])
-    assert again.beliefs() == whole.beliefs()
-
-
-def test_noise_is_that_of_the_weight() -> None:
-    """An arm's noise has its own scale: the sample variance of 4,000 answers is within six standard
-    errors of the law's (Laplace noise has a kurtosis of 6, so an error is √(5/n) of it).
-    """
-    inner = LazyForgetful(epsilon=Fraction(1, 2), grid=Grid(steps=1024))
-    whole = WeightedArms(inner=inner, kinds=(1, 3), epsilon=Fraction(1), width=2)
-    noise, memory = dpb.SimulatedNoise(5), whole.init(2)
-    answers = [whole.answer(memory, Block((0, 1), (0, 0), (1, 1)), noise)[1] for _ in range(4000)]
-    for arm, scale in enumerate((2.0, 6.0)):
-        assert whole.noised_sum(answers[0][arm], 1).draws == ((whole.kinds[arm], 1),)
-        variance = np.var([answer[arm].total for answer in answers])
-        assert variance == pytest.approx(2 * scale**2, rel=6 * math.sqrt(5 / 4000))
-
-
-def test_intervals_hold_with_unequal_noise() -> None:
-    """In at most 20 of 100 sessions an interval at .99 misses its mean, of six arms (each by the
-    union bound with probability .06; more than that many have one below 1e-6).
-    """
-    missed = 0
-    for seed in range(100):
-        policy = weighted(dpb.DPKLCUCB, first=40)
-        session = dpb.Session(policy, noise=dpb.SimulatedNoise(seed), seed=seed)
-        rng = np.random.default_rng(seed)
-        for _ in range(200):
-            decision = session.ask()
-            chance = np.array(MEANS)[list(decision.action)]
-            session.tell(decision, (rng.random(len(chance)) < chance).astype(float))
-        rows = session.beliefs(confidence=0.99).rows
-        known = [(row, MEANS[arm]) for arm, row in enumerate(rows) if row.low is not None]
-        assert len(known) > 2
-        missed += any(not row.low <= mean <= row.high for row, mean in known)
-    assert missed <= 20
+def test_shipped_checks_hold_and_it_is_saved(cls: type) -> None:
+    """With a record of both arms that costs their sum, so that all of ε is attained."""
+    policy = weighted(cls)
+    for name in ("hosts_agree", "loss_within_claim", "ledger_equals_claim", "survives_json"):
+        CHECKS[name](policy)
+    noise = dpb.SimulatedNoise(1)
+    text = dpb.Session(policy, noise=noise).to_json()
+    assert dpb.Session.from_json(text, noise=noise).policy == policy
 
 
 @pytest.mark.parametrize("cls", POLICIES)
