@@ -4,7 +4,6 @@ randomizers' exact laws.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -140,32 +139,6 @@ def test_logarithmic_answers_at_powers_of_two() -> None:
         memory, answer = mechanism.step(memory, 1, 1, Silence())
         seen.append(int(answer.total))
     assert seen == [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 16]
-
-
-def test_draws_are_counted() -> None:
-    """`Answer.draws` is the number of noise draws inside the answer: what the policies' widths rely
-    on.
-    """
-    for mechanism in (
-        BinaryTree(epsilon=ONE, leaves=64),
-        SignedCounter(epsilon=ONE, leaves=64, base=5),
-        LazyCumulative(epsilon=ONE),
-        Logarithmic(epsilon=ONE),
-    ):
-        memory: Any = mechanism.start()
-        variances = {}
-        rng_runs = 3000
-        for run in range(rng_runs):
-            noise, memory = SimulatedNoise(run), mechanism.start()
-            for leaf in range(1, 12):
-                memory, answer = mechanism.step(memory, 0, 1, noise)
-                variances.setdefault(leaf, []).append((answer.total, answer.draws))
-        share = mechanism.levels if isinstance(mechanism, BinaryTree | SignedCounter) else 1
-        for leaf, pairs in variances.items():
-            totals = np.array([t for t, _ in pairs])
-            expected = pairs[0][1] * 2 * share**2
-            # the variance of a sample variance of a heavy-tailed sum: kurtosis of Laplace 6
-            assert totals.var() == pytest.approx(expected, rel=5 * math.sqrt(5 / rng_runs)), leaf
 
 
 def test_vector_answer_touches_only_its_block() -> None:

@@ -17,7 +17,7 @@ import pytest
 from dpbandits.core.errors import HorizonError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Block, SignedTree, SquareRoot
+from dpbandits.mechanisms import Block, SignedCounter, SignedTree, SquareRoot
 from dpbandits.mechanisms.base import Readings
 from dpbandits.mechanisms.counters import (
     FINE,
@@ -31,7 +31,6 @@ from dpbandits.mechanisms.counters import (
     weight,
 )
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from dpbandits.policies.formulas.joint import joint_variance
 from tests.mechanisms.silence import Silence
 
 ONE = Fraction(1)
@@ -126,27 +125,35 @@ def nodes_of(n: int, base: int, levels: int) -> list[tuple[tuple[int, int], int]
     return found
 
 
-def test_an_answer_has_its_draws() -> None:
-    """Its variance is that of `draws` draws, and the two actions' noise is uncorrelated.
+class Spike(Silence):
+    """Adds 1 to each value of one request, and nothing to others."""
 
-    36 figures, each within 5.6 standard errors (of a kurtosis of at most Laplace's 6): a false
-    alarm in 1e6.
-    """
-    runs, leaves, mechanism = 1500, 12, tree(500, actions=2, grid=16)
-    totals = np.empty((runs, leaves, 2))
-    for run in range(runs):
-        memory, noise = mechanism.init(2), SimulatedNoise(run)
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        self.left -= 1
+        return np.asarray(exact[0]) + (self.left == -1)
+
+
+COUNTER = SignedCounter(epsilon=ONE, leaves=64, base=5, grid=Grid(steps=1))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "block"), [(tree(500), record(0, 0)), (COUNTER, Block((0,), (0,), (1,)))]
+)
+def test_an_answer_has_its_draws(mechanism: Any, block: Block) -> None:
+    """Each once, added or taken off, and no others."""
+    leaves, coordinates = 12, len(block[1])
+    seen = np.zeros((leaves, coordinates))
+    for at in range(20):
+        noise, memory, told = Spike(at), mechanism.init(coordinates), []
         for leaf in range(leaves):
-            memory, answers = mechanism.answer(memory, record(0, 0), noise)
-            totals[run, leaf] = [answer.total for answer in answers]
-            assert answers[0].draws == sum(map(abs, digits_of(leaf + 1, 33, 2)))
-    for leaf in range(leaves):
-        draws = sum(map(abs, digits_of(leaf + 1, 33, 2)))
-        expected = draws * joint_variance(2, float(mechanism.share))
-        assert totals[:, leaf].var(axis=0) == pytest.approx(expected, rel=5.6 * math.sqrt(5 / runs))
-        assert abs(
-            float(np.mean(totals[:, leaf, 0] * totals[:, leaf, 1]))
-        ) / expected < 5.6 * math.sqrt(3 / runs)
+            memory, answers = mechanism.answer(memory, block, noise)
+            seen[leaf] += [(answer.total * mechanism.grid.steps) ** 2 for answer in answers]
+            told.append([answer.draws for answer in answers])
+    assert noise.left >= 0, "every draw was seen"
+    assert seen.tolist() == told
 
 
 # The square root.
