@@ -1,10 +1,8 @@
-"""Whole records: at the boundary, in epochs and in environments."""
+"""Full information: what is promised, and whole records at the boundary and in environments."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,30 +12,28 @@ import dpbandits as dpb
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Grid, spent
 from dpbandits.mechanisms import NoisyMax
-from dpbandits.simulation import play_rounds
 from dpbandits.simulation.plain import OpenVault
 from dpbandits.vault import Vault
-from tests.session.small import content
 
 ALARM = 1e-6
 
 
-WRONG = [[1.0, 0.5], [[1.0, 0.5, 0.5]], [1.0, math.nan, 0.0], [1.0, -0.25, 0.0], ["a", 0, 1], None]
-
-
-@pytest.mark.parametrize("rewards", WRONG)
-def test_bad_vectors_change_nothing(rewards: Any) -> None:
-    session = dpb.Session(dpb.RNMFTNL(actions=3, epsilon=1), noise=dpb.SimulatedNoise(1))
-    session.tell(session.ask(), [1.0, 0.0, 0.5])
-    decision, before = session.ask(), None
-    before = content(session)
-    with pytest.raises(dpb.RewardError, match="Expected") as error:
-        session.tell(decision, rewards)
-    assert "0.25" not in str(error.value)
-    with pytest.raises(dpb.RewardError):
-        session.tell_many([(decision, rewards)])
-    assert content(session) == before
-    session.tell(decision, [0, 1, 1])
+def test_guarantees_say_what_holds() -> None:
+    published = dpb.RNMFTNL(actions=4, epsilon="1/10", preset="published").guarantee
+    assert published is not None
+    assert (published.epsilon, published.claimed, published.zero_out) == (
+        Fraction(1, 5),
+        Fraction(1, 10),
+        Fraction(1, 10),
+    )
+    assert "0.1 under zero-out" in str(published)
+    for policy in (
+        dpb.RNMFTNL(actions=4, epsilon="1/10"),
+        dpb.NaiveFTNL(actions=4, epsilon="1/10"),
+    ):
+        assert policy.guarantee is not None
+        assert policy.guarantee.epsilon == Fraction(1, 10)
+    assert dpb.DecreasingHedge(actions=3).guarantee is None
 
 
 def test_a_record_is_read_whole_and_once() -> None:
@@ -57,28 +53,6 @@ def test_a_record_is_read_whole_and_once() -> None:
     assert [(e.start, e.stop) for e in vault.ledger] == [(1, 2)]
     assert spent(vault.ledger) == 1
     assert vault.releases == 1
-
-
-def test_prefix_never_reads_the_rest() -> None:
-    """Each epoch of 2^r rounds is read from its start, more than half of it, and no line overlaps
-    the next epoch.
-    """
-    policy, marks = dpb.PrefixExponential(actions=2, epsilon=1), np.array([1023])
-    path = play_rounds(
-        policy,
-        dpb.Bernoulli([0.6, 0.4]),
-        1023,
-        marks,
-        noise=dpb.SimulatedNoise(1),
-        seed=2,
-        rng=np.random.default_rng(3),
-    )
-    lines = [(e.start, e.stop) for e in path.ledger if e.stop - e.start > 1]
-    starts = [2**r - 1 for r in range(10)]
-    for start, stop in lines:
-        epoch = starts.index(start)
-        assert 2**epoch / 2 < stop - start <= 2**epoch
-    assert len(lines) >= 8
 
 
 def test_rows_of_a_table_stay_together() -> None:
