@@ -8,23 +8,13 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies.stopping import StoppingRule
 
-RULES: tuple[tuple[type[Any], dict[str, Any]], ...] = (
-    (dpb.NAS, {}),
-    (dpb.DPNAS, {"epsilon": 1}),
-    (dpb.DPExponentialNAS, {"epsilon": 1}),
+OWN: dict[str, Any] = {"alpha": 0.5, "beta": 0.05, "cap": 10**6, "grid": 1}
+EVERY = pytest.mark.parametrize(
+    "rule",
+    [dpb.NAS(**OWN), dpb.DPNAS(epsilon=1, **OWN), dpb.DPExponentialNAS(epsilon=1, **OWN)],
+    ids=lambda rule: rule.name,
 )
-
-
-def built(**kwargs: Any) -> list[StoppingRule]:
-    return [
-        cls(**{"alpha": 0.5, "beta": 0.05, "cap": 10**6, "grid": 1} | own | kwargs)
-        for cls, own in RULES
-    ]
-
-
-EVERY = pytest.mark.parametrize("rule", built(), ids=lambda rule: rule.name)
 
 
 def upper(scale: float, x: int) -> float:
