@@ -81,17 +81,3 @@ def test_what_is_decided_may_be_lowered_at_once() -> None:
     assert disputed(problem, problem.best, (0, 1), upper, lower, [9, 5, 5]) == (1,)
     assert disputed(problem, problem.best, (0, 1), upper, lower, [5, 9, 5]) == (0,)
     assert disputed(problem, problem.best, (0, 1), upper, [0.8, 0.8, 0.0], [5, 9, 5]) == ()
-
-
-@pytest.mark.parametrize("problem", [dpb.TopKMax(arms=5, k=2), STAR, MATROIDS[0]])
-def test_a_session_asks_one_public_arm(problem: Any) -> None:
-    own = policy(problem, preset="sharp")
-    session, rng = dpb.Session(own, noise=dpb.SimulatedNoise(1)), np.random.default_rng(2)
-    for _ in range(60):
-        decision = session.ask()
-        assert decision.observe is not None
-        assert len(decision.observe) == 1
-        assert decision.observe[0] in decision.action  # type: ignore[operator]
-        report = own.randomizer().report([float(rng.random())], dpb.SimulatedNoise(3))
-        session.tell(decision, report)
-    assert own.guarantee.epsilon == 4  # type: ignore[union-attr]
