@@ -75,15 +75,6 @@ def test_bound_covers_regret_and_gains() -> None:
     assert regrets[1] < bounds[1]
 
 
-def test_approximate_oracles_are_refused() -> None:
-    """What is heaviest cannot be known, so the guarantee could not be checked."""
-    problem = dpb.UserDecisionSet(arms=60, size=8, oracle=lambda w: np.argsort(-w)[:8], alpha=0.5)
-    with pytest.raises(ValueError, match="can be found exactly"):
-        dpb.DPKLCUCB(problem=problem, epsilon=1, weights=[0.125] * 60)
-    with pytest.raises(ValueError, match="a matroid, or a decision set of at most 20,000"):
-        dpb.arm_weights(problem)
-
-
 def test_oracle_that_lies_cannot_record() -> None:
     """The vault refuses a record whose arms weigh more than 1, whatever the oracle claimed."""
     answers = iter([[0, 1], [2, 3]])
