@@ -4,7 +4,6 @@ K as the paper says.
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from scipy.stats import binom
 
@@ -30,17 +29,3 @@ def test_the_best_arm_stays_and_others_are_out_by_the_question_the_bound_names(p
     assert found.wrong * RUNS <= binom.isf(1e-6 / 3, RUNS, 0.1)
     late = int((found.samples > 3 * 2**number).sum())
     assert late <= binom.isf(1e-6 / 3, RUNS, 0.1)
-
-
-@PRESETS
-def test_what_is_out_is_not_played_again(preset: str) -> None:
-    policy = dpb.SparseVectorSE(arms=3, epsilon=4, horizon=10**6, beta=0.1, preset=preset)
-    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    draw, played = np.random.default_rng(1), list[int]()
-    for _ in range(3_000):
-        decision = session.ask()
-        played.append(decision.action)
-        session.tell(decision, float(draw.random() < (0.05, 0.95, 0.05)[decision.action]))
-    last = {arm: max(at for at, each in enumerate(played) if each == arm) for arm in range(3)}
-    assert last[1] == 2_999
-    assert max(last[0], last[2]) < 2_000
