@@ -1029,9 +1029,9 @@ class Erase(OperationModel):
     """Forget a person, as far as the guarantee to them allows.
 
     Their pending decisions are void, and nobody learns from them any more in the window that is
-    open. Their pseudonym stays for that window, with nothing beside it, so that they cannot be
-    learned from twice. Which arm they kept is deleted, and so are their contexts, those that the
-    next codebooks would be made of among them.
+    open. Their pseudonym stays with a count of contributions, and nothing else, as long as the
+    campaign, so that they cannot be learned from twice. Which arm they kept is deleted, and so are
+    their contexts, those that the next codebooks would be made of among them.
     """
 
     name: ClassVar[str] = "erase"
