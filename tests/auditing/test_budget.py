@@ -76,7 +76,7 @@ class Slow:
 
 
 @pytest.mark.parametrize(
-    ("budget", "seconds"), [(10.0, 1e-4), (12.0, 1e-3), (30.0, 0.1), (30.0, 1.0), (4.0, 20.0)]
+    ("budget", "seconds"), [(1.0, 1e-4), (12.0, 1e-3), (30.0, 0.1), (30.0, 1.0), (4.0, 20.0)]
 )
 def test_slow_runs_keep_the_budget(
     monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float
@@ -113,7 +113,7 @@ class Slower:
         return np.random.default_rng(seed).random((runs, 1))
 
 
-@pytest.mark.parametrize(("budget", "rounds"), [(20.0, {8}), (400.0, {8, 3200})])
+@pytest.mark.parametrize(("budget", "rounds"), [(20.0, {8}), (60.0, {8, 3200})])
 def test_what_was_skipped_was_not_tried(
     budget: float, rounds: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
