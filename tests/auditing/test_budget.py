@@ -33,7 +33,7 @@ from dpbandits.mechanisms.base import SeparableDP
 from tests.auditing.boxes import Clock
 
 
-@pytest.mark.parametrize("each", [1e-7, 1e-3, 0.1])
+@pytest.mark.parametrize("each", [0.0, 1e-7, 1e-3, 0.1])
 @pytest.mark.parametrize(("outcome", "confidence"), [("passed", 1.0), ("failed", 0.999)])
 def test_amounts_grow_until_the_next_one_takes_too_long(
     outcome: Any, confidence: float, each: float, monkeypatch: pytest.MonkeyPatch

@@ -39,6 +39,9 @@ class AuditClock(threading.local):
 
 clock = AuditClock()
 
+SHORTEST = 1e-6
+"""Seconds that anything takes at least: what the clock leaves out is not counted to the last."""
+
 
 PART = 0.8
 """Of the seconds that are left, so many may the next amount be expected to take."""
@@ -70,7 +73,7 @@ def largest_in_time(
         began = clock()
         found = play(amount)
         now = clock()
-        took = now - began
+        took = max(SHORTEST, now - began)
         # by how much longer it took than the amount before; of the first, all of its time
         pace = max((took - before[0]) / (amount - before[1]), (1 - STARTING) * took / amount)
         afforded = amount + (PART * (until - now) - took) / pace

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 
 from dpbandits.auditing.adversary import Adversary, keys_of, learn, rough, unlike
-from dpbandits.auditing.effort import clock, waited
+from dpbandits.auditing.effort import SHORTEST, clock, waited
 from dpbandits.auditing.evidence import (
     ALPHA,
     Bets,
@@ -256,9 +256,6 @@ ones alone. Of those that the first of many heats has left: so much may a pair t
 
 ROUGHLY = 0.02
 """The weight of what single numbers and whole outcomes tell, beside what an adversary would win."""
-
-SHORTEST = 1e-6
-"""Seconds that anything takes at least: what the clock leaves out is not counted to the last."""
 
 AHEAD = 20
 """Where there are seconds: times the runs of a pair that are thought to follow."""
