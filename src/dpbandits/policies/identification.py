@@ -62,10 +62,9 @@ def identified(state: Alive) -> Identified | None:
 def eliminate(state: Alive, release: Release, width: float) -> Alive:
     """Eliminate every arm whose mean is more than `width` below the largest."""
     means = [a.total / a.rounds for a in release.answers]
+    highest = max(means)
     kept = tuple(
-        arm
-        for arm, mean in zip(release.coordinates, means, strict=True)
-        if max(means) - mean <= width
+        arm for arm, mean in zip(release.coordinates, means, strict=True) if highest - mean <= width
     )
     decided = release.round if len(kept) == 1 < len(state.arms) else state.decided
     return state._replace(arms=kept, stage=state.stage + 1, t=release.round, decided=decided)

@@ -432,14 +432,12 @@ class ReleaseHistory:
         law = self.reader.law
         assert law is not None
         middle = (leads.total + trails.total) / (leads.rounds + trails.rounds)
-        spread, apart = max(middle * (1.0 - middle), 0.0), leads.total / leads.rounds
-        apart -= trails.total / trails.rounds
-        return apart * apart > 4.0 * math.fsum(
-            [
-                spread / row.rounds + draws_variance(law, row.draws) / row.rounds**2
-                for row in (leads, trails)
-            ]
-        )
+        spread = max(middle * (1.0 - middle), 0.0)
+        apart = leads.total / leads.rounds - trails.total / trails.rounds
+        variance = 0.0
+        for row in (leads, trails):
+            variance += spread / row.rounds + draws_variance(law, row.draws) / row.rounds**2
+        return apart * apart > 4.0 * variance
 
     @staticmethod
     def _starts(arm: ArmHistory, row: ReleasedRow, law: AnswerLaw) -> bool:

@@ -902,7 +902,7 @@ class View:
         return replaced(
             state,
             contexts=contexts,
-            books=state.books._replace(blocks=blocks),
+            books=Books(blocks, state.books.memory, state.books.ledger),
             traffic=self.traffic,
             asked=self.asked,
             records=self.records,
