@@ -99,9 +99,13 @@ def test_kl_at_the_edges(p: float, q: float, value: float) -> None:
     assert kl(p, q) == pytest.approx(value)
 
 
+RELEASED = st.integers(-(2**19), 3 * 2**19).map(lambda steps: steps / 2**20)
+"""Means of up to 1,024 rewards in steps of 1/1024."""
+
+
 @given(
-    st.floats(-0.5, 1.5),
-    st.floats(-0.5, 1.5),
+    RELEASED,
+    RELEASED,
     st.integers(0, 10),
     st.integers(0, 10),
     st.integers(2, 2000),
