@@ -230,33 +230,36 @@ def test_what_is_no_reply_of_a_server_is_an_error(said: bytes) -> None:
         trial.tell("0" * 32, 1)
 
 
-def test_a_task_that_is_cancelled_leaves_nothing_pending() -> None:
+@pytest.mark.parametrize("silent", [[1], [1, 3]], ids=["its own", "while another is made void"])
+def test_a_task_that_is_cancelled_leaves_nothing_pending(silent: list[int]) -> None:
     class Slow(Faults):
-        """Whose first reply never comes."""
+        """Of whose replies some never come."""
 
         begun: Any = None
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             answer = await super().handle_async_request(request)
-            if not self.begun.is_set():
+            if len(self.seen) in silent:
                 self.begun.set()
                 await asyncio.Event().wait()
             return answer
 
     async def asked(store: CampaignStore) -> None:
         slow = Slow(httpx.ASGITransport(app=app_of(store)))
-        slow.begun = asyncio.Event()
         client = httpx.AsyncClient(transport=slow, base_url="http://localhost")
         async with AsyncRemoteStore("http://localhost", client=client) as far:
             trial = far._campaign("trial")
-            task = asyncio.create_task(trial.ask())
-            await slow.begun.wait()
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert store["trial"].summary().waiting == 1
-            await trial.ask()
-            assert store["trial"].summary().waiting == 1
+            for made in range(1, len(silent) + 1):
+                slow.begun = asyncio.Event()
+                task = asyncio.create_task(trial.ask())
+                await slow.begun.wait()
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                assert store["trial"].summary().waiting == made
+            for _ in silent:
+                await trial.tell("0" * 32, 1)
+            assert store["trial"].summary().waiting == 0
 
     with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
         store.create("trial", POLICY)

@@ -396,7 +396,11 @@ class Requests:
             decisions: list[CampaignDecision] = self._answered(op, answer)
             if is_repeatable:
                 self._forgive(campaign, op)
-            yield from self._void_owed()
+            try:
+                yield from self._void_owed()
+            except BaseException:  # cancelled, say: nobody gets these, either
+                self._owe(campaign, op, is_owed=not is_repeatable)
+                raise
             return decisions
         return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
 
