@@ -157,7 +157,7 @@ beside("an ask of one's own key that came through at last is not void", async (f
 });
 
 beside("without a fallback it is an error", async (fake, campaign) => {
-  fake.away = ["hang", "hang", "hang", "hang"];
+  fake.away = ["cut", 503, "cut", "hang"];
   await assert.rejects(campaign({ timeout: 1 }).ask(), ServerError);
   assert.deepEqual(fake.calls, ["ask", "ask", "ask", "ask"]);
   fake.away = [404];
