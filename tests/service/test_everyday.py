@@ -148,4 +148,4 @@ def test_commands(tmp_path: Path) -> None:
     for words in (["settle", "t"], ["pause", "t", "blue"], ["resume", "t", "blue"]):
         assert json.loads(run(*words)) == {"status": "done"}
     assert json.loads(run("retire", "t", "blue")) == {"status": "done"}
-    run("close", "t", "--why", "over")
+    run("close", "t", "over")

@@ -994,7 +994,8 @@ class Finish(OperationModel):
 @final
 class Close(OperationModel):
     """The campaign is over: open blocks are released once, and pending decisions are void (see
-    `Session.close`).
+    `Session.close`). It is for ever, so an empty call from afar does not do it: a server and a
+    shell ask why.
 
     Args:
         why: public, such as "winner declared: blue".
@@ -1004,7 +1005,7 @@ class Close(OperationModel):
 
     name: ClassVar[str] = "close"
     passes: ClassVar[tuple[type[Exception], ...]] = (HorizonError,)
-    why: Annotated[str | None, checked_line("why", LONGEST_WHY, "Nothing was changed.")] = None
+    why: Annotated[str | None, checked_line("why", LONGEST_WHY, "Nothing was changed.")]
     winner: Arm = None
     read: bool = True
 
@@ -1022,6 +1023,9 @@ class Close(OperationModel):
                 part.closed = self.why or won
                 part.note(tx.now, "closed", part.closed, by or None)
             tx.accept(part)
+
+    def body(self) -> Any:
+        return {"why": self.why, **super().body()}
 
 
 @final

@@ -157,6 +157,8 @@ BODIES: list[tuple[str, Any]] = [
     ("arms", {"arm": "blue"}),
     ("retire", {"arm": "nobody"}),
     ("retire", {}),
+    ("close", {}),
+    ("close", {"winner": "blue"}),
     ("close", {"why": ""}),
     ("erase", {"user": CANARY}),
     ("record", {"arm": "blue", "people": 3, "key": "k"}),
@@ -286,7 +288,7 @@ def test_a_field_that_is_not_known_is_named_if_it_is_like_a_name(here: Here) -> 
         "a" * 31: "body",
         "reward\n": "body",
     }.items():
-        said = refused(here, "/trial/close", {name: f"done at {CANARY}"}).json()
+        said = refused(here, "/trial/close", {"why": "over", name: f"done at {CANARY}"}).json()
         assert (said["code"], said["errors"]) == ("shape", [{"where": where, "what": what}])
     body = [{"id": ID, "reward": 1, "comment": "fine"}]
     said = refused(here, "/trial/tell", body).json()
