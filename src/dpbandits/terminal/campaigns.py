@@ -42,7 +42,7 @@ DatabaseOption = Annotated[
     typer.Option("--store", help="The database: sqlite:///trial.db or postgresql+psycopg://…."),
 ]
 WitnessOption = Annotated[
-    Path | None, typer.Option(help="The witness, outside the database's own backup.")
+    str | None, typer.Option(help="The witness, outside the database's own backup.")
 ]
 
 
@@ -58,7 +58,7 @@ def without_password(address: str) -> str:
     return re.sub(r"(?<=[?&]password=)[^&]*", "***", said)
 
 
-def opened_store(store: str, witness: Path | None, *, makes: bool = False) -> CampaignStore:
+def opened_store(store: str, witness: str | None, *, makes: bool = False) -> CampaignStore:
     """A store by its address. makes: a database that is not there is made; else a slip of the pen
     would be answered by an empty store.
 
@@ -79,7 +79,7 @@ def opened_store(store: str, witness: Path | None, *, makes: bool = False) -> Ca
         raise ValueError(str(error)) from None
 
 
-def opened_database(store: str, witness: Path | None, *, makes: bool = False) -> CampaignStore:
+def opened_database(store: str, witness: str | None, *, makes: bool = False) -> CampaignStore:
     """A store that is a database: what is done here has no verb over HTTP.
 
     Raises:
@@ -162,8 +162,10 @@ def serve_command(
     Example: [bold]dpbandits serve --store sqlite:///trial.db --port 8080[/]
     """
     with one_line_errors("What was acknowledged is on disk."):
+        asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers}
         if not looking:
-            opened_database(store, witness, makes=True).close()
+            with opened_database(store, witness, makes=True) as opened:
+                asked["witness"] = witness or opened.witness.path  # which is warned of once
         from dpbandits.service.server.connections import ConnectionLimits
         from dpbandits.service.server.serving import serve
 
@@ -171,7 +173,6 @@ def serve_command(
             said = escape(without_password(store))
             console.print(f"Serving {said} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
 
-        asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers}
         asked["limits"] = ConnectionLimits(connections, timeout)
         serve(store, port=port, ready=ready, demo=demo, looking=looking, **asked)
 

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
+from benchmarks.service.postgres import free_port
 from httpx import Client
 from typer.testing import CliRunner
 
 from dpbandits.service.client import RemoteStore
 from dpbandits.service.opening import open_store
+from dpbandits.service.server.serving import ServerSettings
 from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of, remote, served
 
@@ -167,6 +170,33 @@ def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
     assert "Serving" not in printed
 
 
+def test_a_witness_beside_the_database_is_warned_of_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Though command, server and worker open the store, one after another."""
+    for name in ServerSettings.model_fields:  # which the command says, for workers
+        monkeypatch.setenv(f"DPBANDITS_{name.upper()}", "")
+    store = f"sqlite:///{tmp_path}/t.db"
+    monkeypatch.setattr(uvicorn, "run", lambda *_, **__: ServerSettings().opened().close())
+    words = ["serve", "--store", store, "--port", str(free_port())]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert caplog.text.count("The witness is") == 1
+    assert (tmp_path / "t.db.witness").exists()
+
+
+def test_a_witness_may_be_on_a_database_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = list[object]()
+    address = "postgresql+psycopg://me@elsewhere/witness"
+
+    def opened(_: str, *, witness: object) -> object:
+        places.append(witness)
+        return open_store("memory:")
+
+    monkeypatch.setattr("dpbandits.service.opening.open_store", opened)
+    CliRunner().invoke(app, ["keys", "list", "--store", "memory:", "--witness", address])
+    assert places == [address]
+
+
 def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a server says as it begins goes to a journal."""
     words = ["serve", "--store", "postgresql+psycopg://me:hush7@host/trials"]
@@ -175,8 +205,7 @@ def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
             "dpbandits.service.server.serving.serve", lambda _, **asked: asked["ready"]()
         )
         patched.setattr(
-            "dpbandits.terminal.campaigns.opened_database",
-            lambda *_, **__: remote(client_of(open_store("memory:"))),
+            "dpbandits.terminal.campaigns.opened_database", lambda *_, **__: open_store("memory:")
         )
         printed = CliRunner().invoke(app, words).output
     assert "me:***@host/trials" in printed

@@ -82,6 +82,8 @@ def serve(
     place = None if witness is None else str(witness)
     settings = ServerSettings(store=url, witness=place, host=host, demo=demo, looking=looking)
     with settings.opened() as store:
+        if place is None and store.witness.path is not None:
+            settings.witness = str(store.witness.path)  # beside it, which is warned of once
         if looking:
             for name in store:
                 with suppress(StoreError, ValueError):  # such as restored: whoever looks is told
