@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.plan import Cycle, Hold
+from dpbandits.core.plan import Cycle, Draw, Hold
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies.cumulative import DPKLUCB
 
@@ -24,25 +24,98 @@ class Planning(DPKLUCB):
         return self.what
 
 
-@pytest.mark.parametrize(
-    ("what", "kind", "words"),
-    [
-        (3, TypeError, r"Planning\.plan\(\) to return a Hold, Cycle or Draw .* got .* int"),
-        (None, TypeError, "got an object of type NoneType"),
-        (Hold(99, 10, release=()), ValueError, "to hold an arm from 0 to 1, got 99"),
-        (Hold(np.argmax([1, 2]), 10, release=()), TypeError, "types int64 and int: write int"),  # type: ignore[arg-type]
-        (Hold(0, 1.5, release=()), TypeError, "types int and float: write int"),  # type: ignore[arg-type]
-        (Hold(-1, 10, release=()), ValueError, "to hold an arm from 0 to 1, got -1"),
-    ],
-)
+@dataclass(frozen=True)
+class Sampling:
+    """The law of a `Draw` that samples one thing."""
+
+    what: Any
+
+    def sample(self, round: int, rng: Any) -> Any:
+        return self.what
+
+
+HERE, ARMS = r"Expected Planning\.plan\(\) to .*", "play one arm at a time, from 0 to 1, .* got "
+PLANS: list[tuple[Any, type[Exception], str]] = [
+    (3, TypeError, "return a Hold, Cycle or Draw .* got .* int"),
+    (None, TypeError, "return .* an object of type NoneType"),
+    (Hold(np.argmax([1, 2]), 10, ()), TypeError, r"whole numbers .* write int\(arm\)"),  # type: ignore[arg-type]
+    (Hold(0, 1.5, ()), TypeError, "whole numbers of rounds"),  # type: ignore[arg-type]
+    (Hold((), 1.5, ()), TypeError, "whole numbers of rounds"),  # type: ignore[arg-type]
+    (Hold(0, 2, [0]), TypeError, r"plan tuples .* write .* tuple\(arms\)"),  # type: ignore[arg-type]
+    (Hold(0, 2, 0), TypeError, "plan tuples"),  # type: ignore[arg-type]
+    (Cycle([0, 1], 2, ()), TypeError, "plan tuples"),  # type: ignore[arg-type]
+    (Cycle((0, 1), 2.0, ()), TypeError, "whole numbers of rounds"),  # type: ignore[arg-type]
+    (Draw(Sampling(0), [2, 2]), TypeError, "plan tuples"),  # type: ignore[arg-type]
+    (Draw(Sampling(0), (2, 2), 2.5), TypeError, "whole numbers of rounds"),  # type: ignore[arg-type]
+    (Hold(99, 10, ()), ValueError, f"{ARMS}Hold.action=99"),
+    (Hold(-1, 10, ()), ValueError, f"{ARMS}Hold.action=-1"),
+    (Hold((), 2, ()), ValueError, ARMS),
+    (Hold((0, 1), 2, ()), ValueError, ARMS),
+    (Hold(0, 2, (0,), (), (0,)), ValueError, ARMS),
+    (Hold(0, 0, (0,)), ValueError, "for one round or more"),
+    (Hold(0, 2, (0, 0)), ValueError, "release or drop arms from 0 to 1, each once"),
+    (Hold(0, 2, (0,), (0,)), ValueError, "release or drop arms from 0 to 1, each once"),
+    (Hold(0, 2, (2,)), ValueError, "release or drop arms from 0 to 1"),
+    (Cycle((), 2, ()), ValueError, ARMS),
+    (Cycle((0, 2), 2, ()), ValueError, ARMS),
+    (Cycle((0, 1), 0, ()), ValueError, "for one round or more"),
+    (Draw(Sampling(0), (2,)), ValueError, "limit for each of its 2 arms, got 1"),
+    (Draw(Sampling(0), (2, 2), 2, (2,)), ValueError, "release or drop arms from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("what", "kind", "words"), PLANS)
 def test_a_plan_that_is_none_is_said_by_every_host(
     what: Any, kind: type[Exception], words: str
 ) -> None:
     policy = Planning(arms=2, epsilon=1, what=what)
-    with pytest.raises(kind, match=words):
+    with pytest.raises(kind, match=HERE + words):
         dpb.Session(policy, noise=dpb.SimulatedNoise(1))
-    with pytest.raises(kind, match=words):
+    with pytest.raises(kind, match=HERE + words):
         dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 100)
+
+
+@pytest.mark.parametrize("drawn", [2, -1, 0.0, np.int64(0), True, None, [0], (0, 2)])
+def test_a_law_that_draws_no_arm_makes_no_decision(drawn: Any) -> None:
+    """The session took it, and its reward ended the session."""
+    policy = Planning(arms=2, epsilon=1, what=Draw(Sampling(drawn), (2, 2)))
+    session, words = dpb.Session(policy, noise=dpb.SimulatedNoise(1)), "sample arms from 0 to 1"
+    with pytest.raises(ValueError, match=words):
+        session.ask()
+    assert (session.resolved, session.pending) == (0, ())
+    with pytest.raises(ValueError, match=words):
+        dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foreseeing(dpb.LazyDPTS):
+    """Plans what it is told to while answers are awaited."""
+
+    what: Any = None
+
+    def ahead(self, state: Any, asked: Any, rng: Any, eligible: Any = None) -> Any:
+        return self.what
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (3, r"Foreseeing\.ahead\(\) to return a Hold, Cycle or Draw"),
+        (Hold(2, 1, (2,)), r"Foreseeing\.ahead\(\) to play one arm at a time"),
+        (Hold(0, 1, (0,)), r"one of the arms \(1,\) that may be played, got 0"),
+        (Draw(Sampling(0), (2, 2)), r"one of the arms \(1,\) that may be played, got 0"),
+        (None, r"one of the arms \(1,\) that may be played"),
+    ],
+)
+def test_a_plan_ahead_keeps_to_the_arms_that_may_be_played(what: Any, words: str) -> None:
+    """It showed an arm that was paused."""
+    for paused in (False, True):
+        session = dpb.Session(Foreseeing(arms=2, epsilon=1, what=what), noise=dpb.SimulatedNoise(1))
+        if paused:
+            session.pause_arm(0)
+        with pytest.raises((TypeError, ValueError), match=words):
+            session.ask(eligible=None if paused else [1])
+        assert session.pending == ()
 
 
 class Positions(dpb.CUCB):
@@ -53,7 +126,7 @@ class Positions(dpb.CUCB):
 def test_arms_of_a_super_arm_are_whole_numbers() -> None:
     """A store showed them as (1.0, 2.0)."""
     policy = Positions(problem=dpb.UniformMatroid(arms=3, rank=2))
-    with pytest.raises(TypeError, match=r"types int64 and int: write int\(arm\)"):
+    with pytest.raises(TypeError, match=r"whole numbers .* write int\(arm\)"):
         dpb.Session(policy, noise=dpb.SimulatedNoise(1))
 
 

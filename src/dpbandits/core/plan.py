@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from dpbandits.core.inputs import whole_number
+from dpbandits.core.inputs import shown, whole_number
 
 FOREVER = 2**62
 """The number of rounds of a plan that no release ends."""
@@ -188,7 +188,18 @@ class Draw:
     drawn: ClassVar[bool] = True
 
     def action_at(self, i: int, round: int, rng: PublicRng) -> Action:
-        return self.law.sample(round, rng)
+        """
+        Raises:
+            ValueError: the law drew something else than an arm, or a tuple of arms.
+        """
+        action, known = self.law.sample(round, rng), len(self.limits)
+        for arm in action if isinstance(action, tuple) else (action,):
+            if type(arm) is not int or not 0 <= arm < known:
+                raise ValueError(
+                    f"Expected the law of a Draw to sample arms from 0 to {known - 1}, one or a "
+                    f"tuple, got {shown(action)}: write int(arm). No decision was made."
+                )
+        return action
 
 
 Plan = Hold | Cycle | Draw

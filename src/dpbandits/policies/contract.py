@@ -26,7 +26,7 @@ from typing import (
 
 from dpbandits.core.errors import coded
 from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
-from dpbandits.core.plan import Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
+from dpbandits.core.plan import EVERY, Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.randomizers import Randomizer
@@ -536,36 +536,79 @@ def checked_plan(policy: Policy, state: Any, rng: PublicRng) -> Plan:
     """Return what a policy plans from this state.
 
     Raises:
-        TypeError: it is not a plan, or not of Python's own whole numbers.
-        ValueError: it plans an invalid arm, or a `Draw` without a limit for each arm.
+        TypeError, ValueError: it cannot be played (see `require_plan`).
     """
-    plan = policy.plan(state, rng)
+    return require_plan(policy, policy.plan(state, rng), "plan")
+
+
+def require_plan(policy: Policy, plan: object, method: str) -> Plan:
+    """Return the plan that a policy's method returned, if it can be played and ended.
+
+    Raises:
+        TypeError: it is not a plan, or not of tuples and Python's own whole numbers.
+        ValueError: it plays no arm, one that there is not, no round, or what is not of the policy's
+            kind; or it ends with what is no coordinate, or with one twice.
+    """
+    arms, feedback = policy.arms, policy.about.feedback
     if not isinstance(plan, (Hold, Cycle, Draw)):
         raise TypeError(
-            f"Expected {policy.name}.plan() to return a Hold, Cycle or Draw of "
+            f"Expected {policy.name}.{method}() to return a Hold, Cycle or Draw of "
             f"dpbandits.core.plan, got an object of type {type(plan).__name__}."
         )
-    arms = policy.arms
-    if isinstance(plan, Hold):
-        held = plan.action if isinstance(plan.action, tuple) else (plan.action,)
-        known = policy.weighted or all(type(arm) is int for arm in held)
-        if type(plan.rounds) is not int or not known:
-            raise TypeError(
-                f"Expected {policy.name}.plan() to hold an arm, or a tuple of arms, for a whole "
-                f"number of rounds, got objects of types {type(held[0]).__name__} and "
-                f"{type(plan.rounds).__name__}: write int(arm) and int(rounds)."
-            )
-        if not policy.weighted and not all(0 <= arm < arms for arm in held):
-            raise ValueError(
-                f"Expected {policy.name}.plan() to hold an arm from 0 to {arms - 1}, got "
-                f"{plan.action}."
-            )
+    played, counts, ends = parts_of_plan(plan)
+    are_tuples = type(played) is type(counts) is tuple and {tuple}.issuperset(map(type, ends))
+    whole = (*counts, *(() if policy.weighted else played)) if are_tuples else ()
+    if set(map(type, whole)) != {int}:
+        raise TypeError(
+            f"Expected {policy.name}.{method}() to plan tuples of arms and whole numbers of "
+            f"rounds, got {shown(plan)}: write int(arm), int(rounds) and tuple(arms)."
+        )
     if isinstance(plan, Draw) and len(plan.limits) != arms:
         raise ValueError(
-            f"Expected {policy.name} to plan a Draw with a limit for each of its {arms} "
+            f"Expected {policy.name}.{method}() to plan a Draw with a limit for each of its {arms} "
             f"arms, got {len(plan.limits)}."
         )
+    known, left = (EVERY,) if feedback == "full" else range(arms), sum(ends, ())
+    if not (
+        are_different(left, known)
+        and (policy.weighted or are_different(played, range(arms)))
+        and bool(played)
+        and min(counts) >= 1
+        and is_of_kind(plan, feedback)
+    ):
+        what = {"bandit": "one arm at a time", "semi": "tuples of arms"}.get(feedback, "actions")
+        last = "records, as (EVERY,)" if feedback == "full" else f"arms from 0 to {arms - 1}"
+        raise ValueError(
+            f"Expected {policy.name}.{method}() to play {what}, from 0 to {arms - 1}, for one "
+            f"round or more, and then to release or drop {last}, each once; got {shown(plan)}."
+        )
     return plan
+
+
+def parts_of_plan(plan: Plan) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Return the arms that a plan names to be played, its numbers of rounds, and what it ends
+    with.
+    """
+    if isinstance(plan, Hold):
+        action = plan.action if isinstance(plan.action, tuple) else (plan.action,)
+        return action, (plan.rounds,), (plan.release, plan.drop)
+    if isinstance(plan, Cycle):
+        return plan.actions, (plan.each,), (plan.release,)
+    has_total = plan.total is not None and isinstance(plan.limits, tuple)
+    return (0,), (*plan.limits, plan.total) if has_total else plan.limits, (plan.waiting,)
+
+
+def are_different(values: tuple[Any, ...], among: Collection[int]) -> bool:
+    return len(set(values)) == len(values) and all(map(among.__contains__, values))
+
+
+def is_of_kind(plan: Plan, feedback: Feedback) -> bool:
+    """Return whether a `Hold` plays what a policy of this feedback plays."""
+    if not isinstance(plan, Hold) or feedback == "full":
+        return True
+    if not isinstance(plan.action, tuple):
+        return feedback == "bandit" and plan.observe is None
+    return feedback == "semi" and set(plan.observe or ()).issubset(plan.action)
 
 
 def begin_step(policy: Policy, state: Any, number: int, public: Public) -> Step:

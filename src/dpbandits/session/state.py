@@ -25,11 +25,11 @@ from typing import Annotated, Any, NamedTuple, final
 from msgspec import Meta, Struct
 from msgspec.structs import replace as replaced
 
-from dpbandits.core.inputs import Count, Number, Opaque
+from dpbandits.core.inputs import Count, Number, Opaque, shown
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
-from dpbandits.policies.contract import Policy, Release, checked_plan
+from dpbandits.policies.contract import Policy, Release, checked_plan, require_plan
 from dpbandits.session.arms import Assignment, Roster
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
@@ -994,6 +994,9 @@ class View:
             plan = offer.plan or self.log.plan
             action = plan.action_at(id - offer.since, id, self.rng)
             play = play_of(self.log.state, plan, action, None if plan.drawn else 1.0)
+        active = self.log.state.roster.active
+        if active is not None:
+            self._require_among(active, play.action)
         return self._asked(play, offer, plans, overdue=overdue)
 
     def _asked(
@@ -1116,12 +1119,22 @@ class View:
 
     def _choose_arm(self, eligible: Sequence[int]) -> tuple[int, float | None]:
         """Return the next of these arms, and 1; None if it was drawn from a posterior."""
-        planning, id = self.log.state.planning, self.asked + 1
-        plan = self.policy.ahead(planning, self.asked_ahead(), self.rng, eligible)
-        assert plan is not None
-        arm = plan.action_at(0, id, self.rng)
-        assert isinstance(arm, int)
-        return arm, None if plan.drawn else 1.0
+        plan = self._ahead(self.asked_ahead(), eligible)
+        arm: Any = None if plan is None else plan.action_at(0, self.asked + 1, self.rng)
+        self._require_among(eligible, arm)
+        return arm, None if plan is None or plan.drawn else 1.0
+
+    def _ahead(self, asked: Mapping[Any, int], eligible: Sequence[int] | None) -> Plan | None:
+        plan = self.policy.ahead(self.log.state.planning, asked, self.rng, eligible)
+        return None if plan is None else require_plan(self.policy, plan, "ahead")
+
+    def _require_among(self, eligible: Sequence[int], arm: Any) -> None:
+        if arm not in eligible:
+            raise ValueError(
+                f"Expected {self.policy.name}.ahead() to plan one of the arms "
+                f"{shown(tuple(eligible))} that may be played, got {shown(arm)}. No decision was "
+                "made."
+            )
 
     def next_in_context(
         self, context: Any, eligible: Sequence[int] | None, learn: bool = True
@@ -1239,7 +1252,7 @@ class View:
         if period.fixed_in != number:
             planned = None
             if all(learned.rounds[arm] for arm in eligible):  # whoever waits does not move it
-                ahead = self.policy.ahead(learned, {}, self.rng, eligible)
+                ahead = self._ahead({}, eligible)
                 assert isinstance(ahead, Hold)
                 planned = int(ahead.action)  # type: ignore[arg-type]  # one arm
             period = period.fixed(number, planned)
@@ -1268,8 +1281,7 @@ class View:
         state, plan = self.log.state, self.log.plan
         next: Plan | None = self._replacement_for_overdue(id, overdue)
         if next is None:
-            active = state.roster.active
-            next = self.policy.ahead(state.planning, self.asked_ahead(), self.rng, active)
+            next = self._ahead(self.asked_ahead(), state.roster.active)
         if next is not None:
             return offer_of(state, next, id, next)
         offer = self.offer
@@ -1312,7 +1324,7 @@ class View:
             full: dict[Any, int] = {
                 (key, plan.release): asked[key] for key, plan in plans.items() if key not in partly
             }
-            plan = self.policy.ahead(state.learned, full, self.rng, None)
+            plan = self._ahead(full, None)
             if plan is None:
                 return self._endless_joint_offer(id)
             hold = require_hold(plan)

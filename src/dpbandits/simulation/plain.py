@@ -243,9 +243,9 @@ def moves(plan: Plan, t: int, left: int, rng: PublicRng) -> Iterator[tuple[Actio
             for j, action in enumerate(actions):
                 if j * each < left:
                     yield action, min(each, left - j * each)
-        case Draw(law, _):
+        case Draw():
             for i in range(left):
-                yield law.sample(t + i + 1, rng), 1
+                yield plan.action_at(i, t + i + 1, rng), 1
 
 
 def play_events(
