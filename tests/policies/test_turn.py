@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,14 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.plan import Cycle, Draw, Hold
-from dpbandits.mechanisms import LazyForgetful
+from dpbandits.mechanisms import (
+    AboveThreshold,
+    Exact,
+    GaussianBatches,
+    LazyForgetful,
+    LocalLaplace,
+    RandomizedResponse,
+)
 from dpbandits.policies.cumulative import DPKLUCB
 
 
@@ -141,6 +149,24 @@ def test_a_plan_of_joint_releases_plays_one_super_arm() -> None:
         dpb.Session(policy, noise=dpb.SimulatedNoise(1))
 
 
-def test_a_grid_is_a_grid() -> None:
+@pytest.mark.parametrize(
+    "make",
+    [
+        LazyForgetful,
+        LocalLaplace,
+        AboveThreshold,
+        lambda epsilon, grid: GaussianBatches(rho=epsilon, grid=grid),
+        lambda epsilon, grid: Exact(grid=grid),
+    ],
+)
+def test_a_grid_is_a_grid(make: Any) -> None:
     with pytest.raises(TypeError, match="Grid, such as"):
-        LazyForgetful(epsilon=1, grid=1)  # type: ignore[arg-type]
+        make(epsilon=1, grid=1)
+
+
+@pytest.mark.parametrize("width", [0, -1, 0.5, Fraction(1, 2), "2", True])
+def test_a_report_is_about_a_whole_number_of_rewards(width: Any) -> None:
+    """Of width 1/2 it was randomised at twice the epsilon that it promised."""
+    for kind in (LocalLaplace, RandomizedResponse):
+        with pytest.raises(ValueError, match=r"width=.* to be a whole number"):
+            kind(epsilon=1, width=width)  # type: ignore[arg-type]

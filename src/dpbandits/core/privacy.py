@@ -144,6 +144,15 @@ class Grid:
             )
 
 
+def require_grid(grid: object) -> None:
+    """Raise TypeError unless a mechanism's grid is a `Grid`."""
+    if not isinstance(grid, Grid):
+        raise TypeError(
+            "Expected grid= to be a dpbandits.Grid, such as Grid(steps=1), got an object of type "
+            f"{type(grid).__name__}."
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
     """The differential-privacy guarantee of a whole sequence of decisions.

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.inputs import has_form_of
-from dpbandits.core.privacy import Grid, Guarantee, as_fraction
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
 # What answers say about means: the noisy sum and the law of its noise. All of it is public.
@@ -344,11 +344,7 @@ class PureDP(Mechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
-        if not isinstance(self.grid, Grid):
-            raise TypeError(
-                f"Expected grid= to be a dpbandits.Grid, such as Grid(steps=1), got an object "
-                f"of type {type(self.grid).__name__}."
-            )
+        require_grid(self.grid)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -649,6 +645,7 @@ class GaussianBatches(NewestBatch):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+        require_grid(self.grid)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -669,6 +666,9 @@ class Exact(Separable):
 
     grid: Grid = Grid()
     public_memory = True
+
+    def __post_init__(self) -> None:
+        require_grid(self.grid)
 
     @property
     def guarantee(self) -> None:

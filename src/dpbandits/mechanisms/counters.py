@@ -20,7 +20,7 @@ import numpy as np
 
 from dpbandits.core.errors import HorizonError
 from dpbandits.core.inputs import MOST_ARMS, has_form_of, whole_number
-from dpbandits.core.privacy import Grid, Guarantee, as_fraction, printed
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction, printed, require_grid
 from dpbandits.mechanisms.base import (
     Answer,
     AnswerLaw,
@@ -862,6 +862,7 @@ class SquareRoot(RunningSums):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+        require_grid(self.grid)
         self._check_sizes()
         if self.leaves > LONGEST:
             raise ValueError(

@@ -14,8 +14,8 @@ from typing import final
 import numpy as np
 
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import checked_noise
-from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction
+from dpbandits.core.inputs import checked_noise, whole_number
+from dpbandits.core.privacy import Grid, Guarantee, NoiseKind, as_fraction, require_grid
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.mechanisms.rewards import (
     checked_reward,
@@ -71,6 +71,9 @@ class Randomizer(ABC):
         epsilon: ε of one report.
         grid: the grid that rewards are rounded to.
         width: the most rewards in one report; each is randomised at ε/width.
+
+    Raises:
+        ValueError: an epsilon that is not above 0, or a width that is no whole number from 1 on.
     """
 
     epsilon: Fraction
@@ -79,6 +82,8 @@ class Randomizer(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
+        object.__setattr__(self, "width", whole_number(self.width, "width", 1, of="rewards"))
+        require_grid(self.grid)
 
     @abstractmethod
     def randomise(self, steps: int, noise: Noise) -> int:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
 from dpbandits.core.inputs import shown, whole_number
-from dpbandits.core.privacy import Grid, Guarantee, as_fraction
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.mechanisms.base import (
     AnswerLaw,
     Block,
@@ -83,6 +83,7 @@ class AboveThreshold(Separable):
     proof: ClassVar[str] = "above_threshold"
 
     def __post_init__(self) -> None:
+        require_grid(self.grid)
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
 
