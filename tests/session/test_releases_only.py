@@ -211,9 +211,12 @@ def test_a_release_that_is_cut_off_after_its_draw_loses_no_answer(
     for decision in waiting[:5]:
         session.tell(decision, 1.0)
     assert session.releases == 0  # which would show that somebody answered
-    loaded = JointDPSession.from_json(session.to_json(), noise=Exact(1))
-    for each in (session, loaded):
-        each.ask([0.1, 0.1])
+    loaded, unasked = (
+        JointDPSession.from_json(session.to_json(), noise=Exact(1)) for _ in range(2)
+    )
+    for each in (session, loaded, unasked):
+        if each is not unasked:
+            each.ask([0.1, 0.1])
         each.close()
         assert [int(each.counts.sum()) for each in each.released] == [len(waiting) - 5, 5]
 
@@ -296,6 +299,18 @@ def test_released_numbers_beyond_what_is_counted_are_refused(path: str) -> None:
     session.close()
     data = changed(json.loads(session.to_json()), f"public.releases.0.{path}", 10**400)
     with pytest.raises(dpb.DamagedSessionError):
+        JointDPSession.from_json(resealed(data), noise=Exact(1))
+
+
+def test_released_numbers_that_cannot_be_learned_from_are_refused() -> None:
+    """Counts of one cell beyond all others made a singular matrix."""
+    session = JointDPSession(example(), noise=Exact(1))
+    for context in visitors(60):
+        session.ask(context)
+    data = json.loads(session.to_json())
+    for release in data["public"]["releases"]:
+        release["counts"] = [2**61 * (at == 2) for at in range(len(release["counts"]))]
+    with pytest.raises(dpb.DamagedSessionError, match="counts that no block has"):
         JointDPSession.from_json(resealed(data), noise=Exact(1))
 
 

@@ -517,7 +517,8 @@ class JointDPSession:
         return found
 
     def close(self) -> None:
-        """Release the open block, and take neither asks nor answers any more.
+        """Release the open block, if anybody ever asked, and take neither asks nor answers any
+        more.
 
         Raises:
             ClosedError: it is closed.
@@ -525,7 +526,7 @@ class JointDPSession:
         with self._lock.held():
             self._begin()
             shown = self._open.shown
-            if self._asked > shown.state.visits:
+            if self._asked:  # a block without asks may have answers, which is private
                 shown = self._with_block(shown)
             self._put(shown._replace(closed=True), np.zeros_like(self._open.counts))
             self._waiting = {}
@@ -605,10 +606,14 @@ class JointDPSession:
         policy, shown = self.policy, Shown(self.policy.init())
         size = int(np.prod(policy.shape))
         for each in public.releases:
-            if len(each.counts) != size or each.visits < 1:
+            if len(each.counts) != size:
                 raise damaged("public.releases has a histogram of another shape")
             counts = Counts(np.array(each.counts, np.int64).reshape(policy.shape), each.visits)
-            state = policy.learned(shown.state, counts)
+            try:
+                state = policy.learned(shown.state, counts)
+                policy.snapshot(state)
+            except np.linalg.LinAlgError:
+                raise damaged("public.releases has counts that no block has") from None
             shown = Shown(state, (*shown.released, counts))
         if not shown.state.visits <= public.asked:
             raise damaged("public.asked is less than the asks that were released")
