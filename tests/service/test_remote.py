@@ -96,6 +96,14 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
     assert dict(trial.arms) == {"blue": "paused", "green": "active"}
 
 
+def test_a_report_goes_as_the_text_of_its_device() -> None:
+    far = remote(client_of(dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))))
+    policy = dpb.LDPKLUCB(arms=2, epsilon=1)
+    trial, report = far.create("trial", policy), policy.randomizer().report(1, dpb.SecureNoise())
+    with pytest.raises(dpb.RewardError, match=r"tell_message\(decision, text\)"):
+        trial.tell(trial.ask(), report)
+
+
 def test_every_call_waits_as_long_as_the_store_says() -> None:
     """And one more second for each 1,000 rows; ten times as long where much is computed."""
     seconds = list[float]()

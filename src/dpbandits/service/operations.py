@@ -29,6 +29,7 @@ from pydantic import (
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
 from dpbandits.local.messages import report_from_json
+from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import flaw, no_number, read_or_none, reward_parts
 from dpbandits.service.models import (
     AddedArm,
@@ -612,6 +613,11 @@ def sent_reward(reward: object) -> Any:
     if several:
         return [sent_reward(each) for each in parts]
     value = read_or_none(number, reward)
+    if type(reward) is Report:
+        raise RewardError(
+            "Expected the text that the user's device made of its Report: tell_message(decision, "
+            "text). Nothing was sent."
+        )
     if value is None:
         raise RewardError(
             "Expected a reward that is a number in [0, 1], or a list of them, got "

@@ -977,14 +977,17 @@ class Session:
         """
         require_recordable(self.policy, self._tables.people, self._holds_answers)
         with OneCall(self) as view:
+            roster = self._state.roster
+            is_retired = roster.status[arm] == "retired"
             if batch is not None:
                 for known in view.batches:
                     if known.key == batch.key:
-                        require_same_batch(known, batch)
+                        # an arm that was restarted since has a new number, under its name
+                        again = batch._replace(arm=known.arm) if is_retired else batch
+                        require_same_batch(known, again)
                         return "already"
             self._require_open()
-            roster = self._state.roster
-            if roster.status[arm] == "retired":
+            if is_retired:
                 raise coded(
                     "arm_retired",
                     ValueError,
