@@ -135,6 +135,12 @@ def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
     assert ("b", "active") in s["FR"].arms
     s.drop_open()
     assert s.decisions().segments == ("DE", "FR")
+    s["FR"].close()
+    arms = s["DE"].arms
+    for change in (lambda: s.add_arm("y"), lambda: s.pause_arm("b"), lambda: s.retire_arm("b")):
+        with pytest.raises(dpb.ClosedError):
+            change()
+    assert s["DE"].arms == arms
 
 
 @pytest.mark.parametrize("what", ["beliefs", "harm"])
@@ -194,6 +200,11 @@ def test_rules_of_all_segments_finish_or_none_does() -> None:
         s.finish()
     assert [part.state for part in s.values()] == before
     s.tell(s.ask(segment="FR"), 1.0)
+    over = dpb.SegmentedSession.from_json(s.to_json(), noise=dpb.SimulatedNoise(1))
+    over["FR"].close()
+    with pytest.raises(dpb.ClosedError):
+        over.finish()
+    assert over["DE"].state == s["DE"].state
     s.finish()
     assert all(s.policy.estimate(part.state) is not None for part in s.values())
 

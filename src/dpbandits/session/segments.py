@@ -354,6 +354,7 @@ class SegmentedSession(Mapping[str, Session]):
             TypeError: the policy plays on for ever.
             ValueError: in one of the segments no reward was ever told. Nothing was released.
         """
+        self._require_open()
         require_rewards(self._parts)
         for session in self._parts.values():
             session.finish()
@@ -381,6 +382,7 @@ class SegmentedSession(Mapping[str, Session]):
 
     def add_arm(self, label: str | None = None) -> int:
         """A new arm, in every segment; where an earlier call was cut off, in the others."""
+        self._require_open()
         sessions, behind, ahead = self._by_arms()
         begun = ahead.arms[-1][0]
         if behind and label is not None and label != begun:
@@ -400,6 +402,7 @@ class SegmentedSession(Mapping[str, Session]):
         """Forget what was released of an arm, in every segment, if its mean has changed in one (see
         `Session.restart_arm`); where an earlier call was cut off, in the others.
         """
+        self._require_open()
         sessions, behind, ahead = self._by_arms()
         if behind:
             begun = next(e for e in reversed(ahead.events) if e.what in ("add", "restart"))
@@ -425,6 +428,10 @@ class SegmentedSession(Mapping[str, Session]):
         for session in self._parts.values():
             session.drop_open()
 
+    def _require_open(self) -> None:
+        for session in self._parts.values():
+            session._require_open()
+
     def _by_arms(self) -> tuple[list[Session], list[Session], Session]:
         """The sessions; those that lack an arm, for a call was cut off; and one that lacks none."""
         sessions = list(self._parts.values())
@@ -433,6 +440,7 @@ class SegmentedSession(Mapping[str, Session]):
 
     def _move(self, arm: str | int, to: ArmStatus, what: str) -> None:
         """Change an arm's status in all segments, or in none if one of them would refuse."""
+        self._require_open()
         for session in self._parts.values():
             session._with_status(arm, to, what)
         for session in self._parts.values():
