@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import (
     Any,
     ClassVar,
@@ -556,7 +556,7 @@ def require_plan(policy: Policy, plan: object, method: str) -> Plan:
             f"dpbandits.core.plan, got an object of type {type(plan).__name__}."
         )
     played, counts, ends = parts_of_plan(plan)
-    are_tuples = type(played) is type(counts) is tuple and {tuple}.issuperset(map(type, ends))
+    are_tuples = {type(each) for each in (played, counts, *ends)} == {tuple}
     whole = (*counts, *(() if policy.weighted else played)) if are_tuples else ()
     if set(map(type, whole)) != {int}:
         raise TypeError(
@@ -568,10 +568,10 @@ def require_plan(policy: Policy, plan: object, method: str) -> Plan:
             f"Expected {policy.name}.{method}() to plan a Draw with a limit for each of its {arms} "
             f"arms, got {len(plan.limits)}."
         )
-    known, left = (EVERY,) if feedback == "full" else range(arms), sum(ends, ())
+    known, left = arms_up_to(arms), sum(ends, ())
     if not (
-        are_different(left, known)
-        and (policy.weighted or are_different(played, range(arms)))
+        are_different(left, RECORD if feedback == "full" else known)
+        and (policy.weighted or are_different(played, known))
         and bool(played)
         and min(counts) >= 1
         and is_of_kind(plan, feedback)
@@ -598,8 +598,16 @@ def parts_of_plan(plan: Plan) -> tuple[Any, Any, tuple[Any, ...]]:
     return (0,), (*plan.limits, plan.total) if has_total else plan.limits, (plan.waiting,)
 
 
-def are_different(values: tuple[Any, ...], among: Collection[int]) -> bool:
-    return len(set(values)) == len(values) and all(map(among.__contains__, values))
+RECORD = frozenset((EVERY,))
+
+
+@lru_cache(maxsize=4)
+def arms_up_to(arms: int) -> frozenset[int]:
+    return frozenset(range(arms))
+
+
+def are_different(values: tuple[Any, ...], among: frozenset[int]) -> bool:
+    return len(among.intersection(values)) == len(values)
 
 
 def is_of_kind(plan: Plan, feedback: Feedback) -> bool:

@@ -36,6 +36,7 @@ from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.session.evidence import (
     BETS,
     GROWS,
+    UNCOMPARED,
     Compared,
     Comparisons,
     PairEvidence,
@@ -379,7 +380,7 @@ class ReleaseHistory:
             own = shares[pair[0]], shares[pair[1]]
             grown = self.reader.pairs.grown(leads, trails, own, centre)
             bets[pair] = tuple((np.array(bets.get(pair, 0.0)) + grown).tolist())
-            before = compared.get(pair, Compared(-math.inf, 0))
+            before = compared.get(pair, UNCOMPARED)
             rounds = trails.rounds + (0 if pair not in compared else before.rounds)
             compared[pair] = Compared(max(before.evidence, mean_bet(bets[pair])), max(1, rounds))
         recent = tuple(
@@ -405,11 +406,13 @@ class ReleaseHistory:
         leader = max(rows, key=lambda arm: rows[arm].total / rows[arm].rounds)
         new = dict[tuple[int, int], Compared]()
         for arm in released:
-            before = self.compared.get((leader, arm), Compared(-math.inf, 0))
-            grew = arm in rows and arm != leader and rows[arm].rounds >= GROWS * before.rounds
-            if grew and self._may_be_apart(rows[leader], rows[arm]):
-                above = partial(self.reader.pairs.above, rows[leader], rows[arm])
-                new[leader, arm] = before.after(above, rows[arm].rounds)
+            row = rows.get(arm)
+            if row is None or arm == leader:
+                continue
+            before = self.compared.get((leader, arm), UNCOMPARED)
+            if row.rounds >= GROWS * before.rounds and self._may_be_apart(rows[leader], row):
+                above = partial(self.reader.pairs.above, rows[leader], row)
+                new[leader, arm] = before.after(above, row.rounds)
         return {**self.compared, **new} if new else self.compared
 
     def _answered(self, arm: ArmHistory, answer: Any) -> ArmHistory:
@@ -793,11 +796,11 @@ def people_needed(
         return None
     means = {arm: released_mean(history, row) for arm, row in rows.items()}
     leader = max(means, key=lambda arm: means[arm])
-    enough, nothing = required(leader, history.first, delta), Compared(-math.inf, 0)
+    enough = required(leader, history.first, delta)
     rivals = [
         arm
         for arm in rows
-        if arm != leader and history.compared.get((leader, arm), nothing).evidence < enough
+        if arm != leader and history.compared.get((leader, arm), UNCOMPARED).evidence < enough
     ]
     if not rivals or means[leader] <= max(means[arm] for arm in rivals):
         return None

@@ -115,6 +115,8 @@ class Compared:
         )
 
 
+UNCOMPARED = Compared(-math.inf, 0)
+
 Comparisons = Mapping[tuple[int, int], Compared]
 """By (arm that leads, arm that trails)."""
 
