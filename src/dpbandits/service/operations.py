@@ -83,6 +83,9 @@ MOST_ITEMS = 10_000
 MOST_AT_ONCE = 100_000
 """Decisions of one ask."""
 
+MOST_ELIGIBLE = 32 * 2**20
+"""Characters in which the eligible arms of one ask are kept, beside each of its decisions."""
+
 LONGEST_KEY = 200
 """Characters of the key of a call."""
 
@@ -321,6 +324,7 @@ class Ask(OperationModel):
     def run(self, tx: Transaction, by: str) -> list[CampaignDecision]:
         (part,) = self.parts(tx)
         session, user, eligible = part.session, self.user, self.eligible
+        text = self._kept_eligible()
         self._require_contexts(part)
         if tx.layout.rule is not None and pseudonym_in(session, user) is None:
             user = None  # the hash of the side is all that is known of people here
@@ -341,10 +345,23 @@ class Ask(OperationModel):
         pending = view_of(session).pending
         if who is not None and part.contexts is not None:
             part.contexts.owners.update((each.id, who) for each in asked)
-        if self.eligible is not None:
-            text = json.dumps(list(self.eligible), separators=(",", ":"))
+        if text is not None:
             part.eligible.update((each.id, text) for each in asked)
         return self._named(part, asked, [pending[each.id].propensity for each in asked])
+
+    def _kept_eligible(self) -> str | None:
+        """The eligible arms, each once, as they are kept beside every decision; None: all.
+
+        Raises:
+            TypeError: they take too much. None was made.
+        """
+        if self.eligible is None:
+            return None
+        arms = dict.fromkeys(json.dumps(arm, default=str) for arm in self.eligible)
+        text = f"[{','.join(arms)}]"
+        if self.count * len(text) > MOST_ELIGIBLE:
+            raise refusal("eligible")
+        return text
 
     def _require_contexts(self, part: Part) -> None:
         try:

@@ -157,7 +157,7 @@ REASONS: dict[str, Reason] = {
         "No list of arms",
         TypeError,
         "Expected eligible= to be a list of at most 10,000 arms, such as ['blue', 'green'] or [0, "
-        "2]. None was made.",
+        "2], and of fewer with a large count=: they are kept beside each decision. None was made.",
     ),
     "none_in_play": Reason(
         422,

@@ -262,6 +262,15 @@ def test_of_wrong_items_the_first_is_named(here: Here) -> None:
         assert all(each.startswith(where) for each in found), path
 
 
+def test_arms_that_are_kept_beside_decisions_fill_no_disk() -> None:
+    """A small body may name many arms for many decisions."""
+    with served(policy={**POLICY, "arms": 400}) as here:
+        said = refused(here, "/trial/ask", {"count": 100_000, "eligible": [*range(400)]}).json()
+        assert said["code"] == "eligible"
+        ask(here[1], 10, eligible=[1, 0] * 5_000)
+        assert {each.eligible for each in here[0]["trial"].decisions()} == {(1, 0)}
+
+
 def test_rewards_are_refused_in_one_way_whatever_they_are(here: Here) -> None:
     """Which of several checks a reward fails is not said, nor which of several rewards does."""
     said = set[str]()
