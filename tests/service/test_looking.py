@@ -110,6 +110,24 @@ def test_what_is_not_witnessed_is_not_shown(
         assert onlookers["c"].summary().step == step > before
 
 
+def test_nothing_is_written_where_the_role_may(url: str, tmp_path: Path) -> None:
+    """A fence was made, and its private rows were sealed without the key."""
+    clock, witness = Time(), tmp_path / "witness"
+    with open_store(url, key=bytes(32), witness=witness, clock=clock) as store:
+        campaign = create(store, **WINDOWED)
+        go_on(campaign, clock, WINDOWED)
+        with open_store(url, witness=witness, clock=clock, looking=True) as onlookers:
+            for call in (
+                onlookers["c"].fence,
+                lambda: onlookers.create("other", dpb.DPKLUCB(arms=2, epsilon=1)),
+                lambda: onlookers.scope("all", 3),
+            ):
+                with pytest.raises(RuntimeError, match="only looks"):
+                    call()
+        assert (campaign.generation, list(store), store.scopes()) == (1, ["c"], [])
+        go_on(campaign, clock, WINDOWED)
+
+
 def test_where_nothing_can_be_looked_at(tmp_path: Path) -> None:
     how: dict[str, Any] = {"witness": tmp_path / "w", "looking": True}
     for place in ("memory:", f"sqlite:///{tmp_path}/t.db", "http://localhost:1"):

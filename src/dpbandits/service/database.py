@@ -937,6 +937,8 @@ class Database:
     def begun(self, *, write: bool = True) -> Iterator[Connection]:
         """A transaction, committed as the block is left; an exception rolls it back."""
         self._require_own_process()
+        if write:
+            self.require_writer()
         is_alone = self.is_sqlite and (write or not self.is_durable)
         connected = self._alone.one(self.engine) if is_alone else self.engine.connect()
         with translated("written" if write else "read"), connected as connection:
@@ -955,6 +957,14 @@ class Database:
                     # the transaction stands, whatever becomes of older pages
                     with suppress(SQLAlchemyError, OSError):
                         self._empty_log(connection)
+
+    def require_writer(self) -> None:
+        """Raise RuntimeError if this process only looks."""
+        if self._looking:
+            raise RuntimeError(
+                "Expected a view: this process only looks. Ask and tell where the campaigns are "
+                "served. Nothing was done."
+            )
 
     def _require_own_process(self) -> None:
         """A forked child takes connections of its own; a store in memory refuses it."""

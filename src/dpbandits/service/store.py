@@ -215,6 +215,7 @@ class CampaignStore:
             >>> trial.summary().asked
             2
         """
+        self.database.require_writer()
         require_creatable(name, noise, options)
         require_policy(policy)
         require_few_arms(policy.arms)
@@ -347,7 +348,7 @@ class CampaignStore:
         """
         known = self.database.scope(checked_name(name))
         if known is None:
-            if epsilon is None or self.is_looking:
+            if epsilon is None:
                 raise refusal(
                     "no_such_scope", f"Expected epsilon= for the new scope {shown(name)}."
                 )

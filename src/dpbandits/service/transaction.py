@@ -389,11 +389,7 @@ class Host:
 
     def do(self, op: OperationModel, by: str = "") -> Any:
         """Run a call together with queued ones. Returns once it is committed and witnessed."""
-        if self._setting.looking:
-            raise RuntimeError(
-                "Expected a view: this process only looks. Ask and tell where the campaigns are "
-                "served. Nothing was done."
-            )
+        self.database.require_writer()
         self._require_own_process()
         queued = QueuedCall(op, by)
         self._queue.append(queued)
@@ -421,6 +417,7 @@ class Host:
 
     def fence(self) -> None:
         """Drop open blocks and pending decisions, as after the database was restored."""
+        self.database.require_writer()
         self._require_own_process()
         self._lock.run(lambda: self._fence(is_asked_for=True))
 
