@@ -78,14 +78,16 @@ class Roster:
         return {self.mark(arm): arm for arm in self.in_play}
 
     def number(self, arm: object) -> int:
-        """The number of an arm that is given by its name or number.
+        """The number of an arm that is given by its name or number. Where arms have no names, the
+        number may be a text, as the command line and keys of JSON have it.
 
         Raises:
             ValueError: there is no such arm.
         """
         if isinstance(arm, str) and arm in self.labels:
             return self.labels.index(arm)
-        number = as_int(arm)
+        is_text = isinstance(arm, str) and not self.labels and arm.isdecimal() and len(arm) < 20
+        number = int(arm) if is_text else as_int(arm)  # type: ignore[call-overload]  # a text
         if number is not None and 0 <= number < len(self.status):
             return number
         known = ", ".join(map(repr, self.labels[:20])) or f"0 to {len(self.status) - 1}"
@@ -398,8 +400,7 @@ def shares_of(
     """
     roster, shares = Roster.of(arms, None if labels is None else tuple(labels)), dict[int, float]()
     for arm, share in given.items():
-        digits = isinstance(arm, str) and not labels and arm.isdecimal()  # as JSON has numbers
-        number, value = roster.number(int(arm) if digits else arm), real_number(share)
+        number, value = roster.number(arm), real_number(share)
         if value is None or not 0.0 < value <= 1.0:
             raise ValueError(
                 f"Expected min_share={{{shown(arm)}: {shown(share)}}} to have a share above 0 and "

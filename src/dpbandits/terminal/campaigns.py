@@ -400,12 +400,8 @@ def record_command(
                     outcomes.append(float(line))
                 except ValueError:  # it is not shown
                     raise ValueError("Expected a number in each line of --rewards.") from None
-        status = found[name].record(number_or_name(arm), outcomes, segment=segment, key=key)
+        status = found[name].record(arm, outcomes, segment=segment, key=key)
         typer.echo(status)
-
-
-def number_or_name(arm: str) -> str | int:
-    return int(arm) if arm.isdecimal() else arm
 
 
 @campaign_commands.command("export")

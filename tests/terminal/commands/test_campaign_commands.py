@@ -62,6 +62,23 @@ def test_a_campaign_from_the_command_line(run: Any, tmp_path: Path) -> None:
     assert "over (enough)" in run("campaign", "list")
 
 
+def test_digits_are_an_arms_name_or_the_number_of_one_without_names(run: Any) -> None:
+    """A batch of the arm 1 was recorded of the arm 2, whose number is 1; and arms without names
+    could be neither paused nor asked for nor win.
+    """
+    made = ("--policy", "DPKLUCB", "--epsilon", "1", "--arms")
+    batch = ("1", "--people", "4", "--successes", "1", "--key", "week 1")
+    for name, arms in (("named", "1,2,0"), ("numbered", "3")):
+        run("campaign", "create", name, *made, arms)
+        assert run("campaign", "record", name, *batch).strip() == "recorded"
+    for name, kept in (("named", 0), ("numbered", 1)):
+        rows = json.loads(run("campaign", "view", name, "decisions"))["decisions"]
+        assert {row["action"] for row in rows} == {kept}
+        run("campaign", "pause", name, "1")
+        run("campaign", "close", name, "over", "--winner", "1")
+        assert json.loads(run("campaign", "ask", name, "--eligible", "1"))["action"] == kept
+
+
 def test_keys_are_made_listed_and_revoked(run: Any) -> None:
     run("campaign", "create", "trial", "--policy", POLICY)
     assert run("keys", "list").startswith("No keys yet")
