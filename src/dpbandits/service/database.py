@@ -245,6 +245,9 @@ class KeptConnection(sqlite3.Connection):
         """Keep what is committed."""
         self.rollback()
 
+    def __del__(self) -> None:
+        super().close()  # Python 3.13 warns of a connection that nobody closed
+
 
 def begin_log(connection: Any) -> None:
     """Write ahead. Where several processes open a new file at once, SQLite itself does not wait."""

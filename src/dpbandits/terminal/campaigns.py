@@ -262,7 +262,7 @@ def operation_command(kind: Any) -> Callable[..., None]:
         default = inspect.Parameter.empty if field.is_required() else field.default
         if not field.is_required() and text is str:
             shape = shape | None
-        annotation = Annotated.__class_getitem__((shape, info))  # type: ignore[attr-defined]
+        annotation = Annotated[shape, info]
         kept = arguments if field.is_required() else options
         kept.append(KEYWORD(name, default=default, annotation=annotation))
 
