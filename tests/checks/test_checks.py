@@ -8,14 +8,20 @@ are pinned in tests/simulation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from dpbandits.checks import CHECKS, check_policy, examples
+from dpbandits.core.errors import CheckFailed
+from dpbandits.core.plan import Hold
+from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies import POLICIES
-from dpbandits.policies.contract import Policy
+from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.contract import About, Policy, policy_dataclass
 from tests.families import NEAR
 
 SIMULATED = ("beats_uniform", "compiled_law")
@@ -73,6 +79,34 @@ def test_one_arm(name: str) -> None:
     for policy in examples(name, arms=1):
         CHECKS["hosts_agree"](policy)
         CHECKS["ledger_equals_claim"](policy)
+
+
+@policy_dataclass
+class Keeping(PrivatePolicy):
+    """Its state is what it is told."""
+
+    about: ClassVar[About] = About(paper="", algorithm="", bound="", baseline="UCB1")
+    what: Any
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget)
+
+    def init(self) -> Any:
+        return 1, (self.what,)
+
+    def plan(self, state: Any, rng: Any) -> Hold:
+        return Hold(0, 1, (0,))
+
+    def update(self, state: Any, plan: Any, release: Any) -> Any:
+        return state
+
+
+@pytest.mark.parametrize("what", [[0], {}, np.zeros(2), math.nan, {1}, object()])
+def test_a_state_that_changes_or_cannot_be_saved_is_found(what: Any) -> None:
+    """Of arrays NumPy's own words were all that was said."""
+    CHECKS["state_is_plain"](Keeping(arms=2, epsilon=1, what="a text"))
+    with pytest.raises(CheckFailed, match=r"The state holds .* a NamedTuple"):
+        check_policy(Keeping(arms=2, epsilon=1, what=what))
 
 
 def test_what_is_no_policy_is_refused() -> None:

@@ -7,6 +7,7 @@ from dpbandits.checks.checks import (
     ledger_equals_claim,
     loss_within_claim,
     replay_is_blind,
+    state_is_plain,
 )
 from dpbandits.checks.contexts import (
     contexts_loss_within_claim,
@@ -35,6 +36,7 @@ from dpbandits.policies.joint_contexts import JointDPLinTS
 CHECKS: dict[str, Callable[[Policy], None]] = {
     check.__name__: check
     for check in (
+        state_is_plain,
         hosts_agree,
         replay_is_blind,
         loss_within_claim,

@@ -2,6 +2,7 @@
 capabilities only.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -38,6 +39,36 @@ def play_tape(
         policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5)
     )
     return path
+
+
+def state_is_plain(policy: Policy) -> None:
+    """The state consists of numbers, texts and tuples of them, which no later call changes, and
+    which a saved session has as they are.
+    """
+    rounds = min(policy.arms * 70, horizon_of(policy))
+    tape = random_tape(policy.arms, rounds, seed=8)
+    for state in (
+        policy.init(),
+        play_tape(play_events, policy, tape, rounds, SimulatedNoise(9)).state,
+    ):
+        odd = odd_part(state)
+        require(
+            not odd,
+            f"The state holds {odd}. Make it of finite numbers, texts, and tuples of them, such as "
+            "a NamedTuple.",
+        )
+
+
+def odd_part(state: object) -> str:
+    """Return what a state holds beside numbers, texts and tuples, in words; nothing if it is
+    plain.
+    """
+    if isinstance(state, tuple):
+        return next(filter(None, map(odd_part, state)), "")
+    if isinstance(state, (float, np.floating)):
+        return "" if math.isfinite(state) else str(state)
+    is_plain = state is None or isinstance(state, (str, int, np.integer, np.bool_))
+    return "" if is_plain else f"an object of type {type(state).__name__}"
 
 
 def hosts_agree(policy: Policy) -> None:
