@@ -5,6 +5,7 @@ it read is drawn again, in whichever process, whatever the error's type.
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -50,7 +51,8 @@ class Unlearning(dpb.DPKLUCB):
     def update(self, state: Any, plan: Any, release: Any) -> Any:
         if Unlearning.where == "update":
             raise Unlearning.kind("x")
-        return super().update(state, plan, release)
+        after = super().update(state, plan, release)
+        return after._replace(totals=(math.nan,) * 2) if Unlearning.where == "nan" else after
 
     def plan(self, state: Any, rng: Any) -> Any:
         if Unlearning.where == "plan" and any(state.rounds):
@@ -85,6 +87,17 @@ def test_nothing_is_drawn_twice(
     assert len(noise.sums) == 1
     assert [line.kind for line in campaign.ledger] == ["lost"]
     assert campaign.generation == 2
+
+
+def test_a_state_that_cannot_be_loaded_again_is_not_written(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON has no NaN: the next process could not open the campaign any more."""
+    campaign = lite.open().create("t", POLICY, seed=3)
+    monkeypatch.setattr(Unlearning, "where", "nan")
+    failed = [failing(lambda: campaign.tell(each, 1)) for each in campaign.ask(7)]  # noqa: B023
+    assert [each for each in failed if each] == ["UnlearnedError"]
+    assert lite.open().open("t", policy=Unlearning).ask().learn
 
 
 def test_nor_where_answers_are_held(lite: Lite) -> None:

@@ -450,6 +450,29 @@ GIVEN: list[tuple[Any, Any, str | None]] = [
 ]
 
 
+class InSteps(dpb.DPKLUCB):
+    """Keeps something else in its state once it has learned."""
+
+    def update(self, state: Any, plan: Any, release: Any) -> Any:  # type: ignore[misc]
+        return super().update(state, plan, release)._replace(t=10**9)
+
+
+class Dividing(dpb.DPKLUCB):
+    def update(self, state: Any, plan: Any, release: Any) -> Any:  # type: ignore[misc]
+        return super().update(state, plan, release)._replace(totals=(math.nan,) * 2)
+
+
+def test_a_state_of_ones_own_has_any_finite_numbers() -> None:
+    """Larger whole numbers than decisions were damage, and NumPy's NaN could not be written."""
+    s = secure(SimulatedNoise(1), InSteps(arms=2, epsilon=1, first=2))
+    play(s, 3)
+    assert loaded(s, policy=InSteps).state == s.state
+    s = secure(SimulatedNoise(1), Dividing(arms=2, epsilon=1, first=2))
+    play(s, 3)
+    with pytest.raises(ValueError, match="Expected a state of Dividing that can be saved: finite"):
+        s.to_json()
+
+
 def test_a_policy_of_ones_own_is_loaded_with_itself_and_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -215,7 +215,11 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
 def lasting_fields(session: Session, state: State) -> dict[str, Any]:
     """Return the fields of the public part that no ask and no answer changes: they are as long as
     what was released.
+
+    Raises:
+        ValueError, TypeError: a user-defined policy's state could not be loaded again.
     """
+    require_savable(state)
     ledger, rewards, harm = state.books.ledger, session.rewards, state.harm
     return {
         "noise": noise_data(session._vault.noise),
@@ -705,6 +709,26 @@ def action_of(policy: Policy, data: object) -> Any:
     return action
 
 
+def require_savable(state: State) -> None:
+    """Refuse a user-defined policy's state that would not be loaded again, such as one with a NaN,
+    which JSON does not have.
+    """
+    policy, fits = state.policy, True
+    if is_of_this_package(policy) or isinstance(policy, ContextualPolicy):
+        return
+    try:
+        text = json.dumps(as_plain(state.learned), allow_nan=False)
+        learned_of(policy, json.loads(text), state.asked)
+    except ValueError:
+        fits = False
+    if not fits:  # outside the handler, for it is no damage
+        raise ValueError(
+            f"Expected a state of {policy.name} that can be saved: finite numbers, texts and "
+            "tuples of them, of the types that its init() declares; its init() or update() "
+            "returned another one. Correct the policy."
+        )
+
+
 def learned_of(policy: Policy, data: object, asked: int) -> Any:
     """Return a policy's state from plain data."""
     form = policy.bare if isinstance(policy, ContextualPolicy) else policy
@@ -713,7 +737,8 @@ def learned_of(policy: Policy, data: object, asked: int) -> Any:
         raise damaged(f"public.learned does not fit {policy.name}")
     most = max(asked, largest(fresh)) + AHEAD
     names = getattr(fresh, "_fields", range(len(fresh)))
-    if any(
+    # what whole numbers of a user-defined policy count is not known
+    if is_of_this_package(policy) and any(
         largest(each) > most for name, each in zip(names, learned, strict=True) if name != GUESS
     ):
         raise damaged("public.learned counts more than was asked")
@@ -915,6 +940,10 @@ def noise_to_continue(saved_kind: NoiseData, saved: dict[str, Any], given: Noise
 # Policies
 
 
+def is_of_this_package(policy: Policy) -> bool:
+    return EVERY_POLICY.get(type(policy).__name__) is type(policy)
+
+
 def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
     """A policy as {"class": name, its hyper-parameters}.
 
@@ -923,11 +952,7 @@ def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
     values = {f.name: getattr(policy, f.name) for f in fields(policy) if f.init}
     if policy.labels is not None:
         values["arms"] = list(policy.labels)
-    module = (
-        {}
-        if EVERY_POLICY.get(type(policy).__name__) is type(policy)
-        else {"module": type(policy).__module__}
-    )
+    module = {} if is_of_this_package(policy) else {"module": type(policy).__module__}
     return (
         {"class": type(policy).__name__}
         | module
