@@ -476,7 +476,7 @@ def refused_before(request: Request, hosts: frozenset[str] | None) -> Response |
     if len(headers.raw) > MOST_HEADERS or size > LARGEST_HEAD:
         return refusal_of(431, HEAD_REFUSED)
     length = headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > LARGEST_BODY:
+    if re.fullmatch("[0-9]{1,9}", length) is None or int(length) > LARGEST_BODY:
         return refusal_of(413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
     kind, has_body = headers.get("content-type", ""), "transfer-encoding" in headers
     if (length != "0" or has_body) and not kind.startswith("application/json"):
