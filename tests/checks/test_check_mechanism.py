@@ -99,14 +99,16 @@ class Broken(SeparableDP):
         if self.fault == "own coins":
             noisy += random.getrandbits(30)
         new = {0: 0} if self.fault == "no JSON" else [0]
-        return new, Answer(noisy / self.grid.steps, count, 1)
+        rounds = total if self.fault == "the sum beside it" else count
+        return new, Answer(noisy / self.grid.steps, rounds, 1)
 
 
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
         ("too little noise", "One record can cost 2, the guarantee is 1"),
-        ("raw", "the check saw nothing"),
+        ("raw", "An answer changes with a reward, whatever the noise"),
+        ("the sum beside it", "An answer changes with a reward, whatever the noise"),
         ("decides by a reward", "changes the requests to the noise"),
         ("in place", "changes its memory in place"),
         ("no JSON", "`remembers` refuses the memory"),

@@ -83,13 +83,24 @@ def check_mechanism(
 
 
 def guarantee_covers_loss(trial: MechanismTrial) -> None:
-    """Change one record: the exact privacy loss of all answers together is within the guarantee."""
+    """Change one record: the exact privacy loss of all answers together is within the guarantee.
+    With the noise that gives the same noised values, the answers are the same.
+    """
     guarantee = trial.mechanism.guarantee
     if guarantee is None or trial.mechanism.ahead:
         return
     first = Recorder(2)
-    trial.play(trial.rounds, first)
-    worst = largest_loss(first, (partial(trial.play, rounds) for rounds in neighbours(trial)))
+    _, answers = trial.play(trial.rounds, first)
+
+    def replay(rounds: Rounds, noise: Recorder) -> None:
+        _, same = trial.play(rounds, noise)
+        try:
+            is_same = identical(answers, same)
+        except Foreign as why:
+            raise CheckFailed(str(why)) from None
+        require(is_same, "An answer changes with a reward, whatever the noise.")
+
+    worst = largest_loss(first, (partial(replay, rounds) for rounds in neighbours(trial)))
     require(
         worst <= guarantee.cost, f"One record can cost {worst}, the guarantee is {guarantee.cost}."
     )
