@@ -21,6 +21,7 @@ from dpbandits.core.inputs import SAVES
 from dpbandits.noise import SimulatedNoise
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies import POLICIES, contextual
+from dpbandits.policies.contract import policy_dataclass
 from tests.session.replay import largest_loss
 from tests.session.small import (
     begun,
@@ -471,6 +472,24 @@ def test_a_state_of_ones_own_has_any_finite_numbers() -> None:
     play(s, 3)
     with pytest.raises(ValueError, match="Expected a state of Dividing that can be saved: finite"):
         s.to_json()
+
+
+@policy_dataclass
+class Extra(dpb.DPKLUCB):
+    extra: Any = None
+
+
+@pytest.mark.parametrize("extra", [{1}, {1: 2}, np.arange(2), math.nan, DAY, max])
+def test_hyper_parameters_of_ones_own_are_what_json_has(extra: Any) -> None:
+    """A store wrote some of them as something else, and NaN as nothing."""
+    policy, words = Extra(arms=2, epsilon=1, extra=extra), "Expected extra=.* to be finite numbers"
+    with pytest.raises(TypeError, match=words):
+        secure(SimulatedNoise(1), policy).to_json()
+    with pytest.raises(TypeError, match=words):
+        dpb.open_store("memory:", noise=SimulatedNoise(1)).create("c", policy)
+    kept = Extra(arms=2, epsilon=1, extra=[np.int64(1), {"a": np.float64(0.5)}])
+    s = secure(SimulatedNoise(1), kept)
+    assert loaded(s, policy=Extra).policy == kept
 
 
 def test_a_policy_of_ones_own_is_loaded_with_itself_and_no_other(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 import secrets
 from collections.abc import Container, Mapping
 from dataclasses import fields
@@ -36,6 +37,7 @@ from dpbandits.core.inputs import (
     finite,
     read_as,
     require_shallow,
+    shown,
     tuples_for_lists,
     unique_keys,
 )
@@ -956,19 +958,33 @@ def policy_to_data(policy: Policy, *, own: bool = False) -> dict[str, Any]:
     return (
         {"class": type(policy).__name__}
         | module
-        | {name: plain_argument(value, own) for name, value in values.items()}
+        | {name: plain_argument(name, value, own) for name, value in values.items()}
     )
 
 
-def plain_argument(value: Any, own: bool) -> Any:
-    """A hyper-parameter as JSON."""
+def plain_argument(name: str, value: Any, own: bool) -> Any:
+    """A hyper-parameter as JSON.
+
+    Raises:
+        TypeError: a user-defined policy's is something else than numbers and texts.
+    """
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, DecisionSet):
         return size_of_own(value) if own and is_own(value) else value.to_data()
-    if isinstance(value, tuple):
-        return [plain_argument(each, own) for each in value]
-    return value
+    if isinstance(value, (tuple, list)):
+        return [plain_argument(name, each, own) for each in value]
+    if isinstance(value, dict) and all(type(key) is str for key in value):
+        return {key: plain_argument(name, each, own) for key, each in value.items()}
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or isinstance(plain, (str, int)):
+        return plain
+    if isinstance(plain, float) and math.isfinite(plain):
+        return plain
+    raise TypeError(
+        f"Expected {name}={shown(value)} to be finite numbers or texts, or lists of them: "
+        "documents and databases hold no other hyper-parameters. Keep it as one of these."
+    )
 
 
 def is_own(problem: DecisionSet) -> bool:
