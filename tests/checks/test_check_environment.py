@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,6 +32,9 @@ def test_ours_pass(environment: dpb.Environment) -> None:
     check_environment(environment)
 
 
+ODD: dict[str, Any] = {"no number": math.nan, "nothing": None, "an array": np.array([0.5])}
+
+
 class Broken(Independent):
     """Coins of chance 1/4 and 1/2, with a fault."""
 
@@ -39,6 +45,8 @@ class Broken(Independent):
     def draw(self, action: int, rng: np.random.Generator) -> float:
         if self.fault == "own coins":
             rng = np.random.default_rng()
+        if self.fault in ODD:
+            return ODD[self.fault]
         chance = self.means[action] + 0.05 * (self.fault == "biased")
         return float(rng.random() < chance) * (2.0 if self.fault == "too large" else 1.0)
 
@@ -46,10 +54,12 @@ class Broken(Independent):
         return np.array([self.draw(arm, rng) for arm in arms.tolist()])
 
     def on_grid(self, steps: int) -> Lattice:
-        levels = np.array([0, steps // 2, steps])
+        levels = np.array([0, steps / 2 if self.fault == "half steps" else steps // 2, steps])
         rows = np.array([[0.75, 0.0, 0.25], [0.25, 0.5, 0.25]])
         if self.fault == "other means":
             rows = rows[::-1]
+        if self.fault == "a pair":
+            return levels, rows  # type: ignore[return-value]
         return Lattice(levels, rows / 2 if self.fault == "no law" else rows)
 
 
@@ -61,6 +71,9 @@ class Broken(Independent):
         ("biased", "rewards average"),
         ("other means", "means are .* off"),
         ("no law", "no law"),
+        ("a pair", "no Lattice of two arrays"),
+        ("half steps", "float64, not whole numbers"),
+        *((odd, r"A reward lies outside \[0, 1\], or is no number") for odd in ODD),
     ],
 )
 def test_faults_are_named(fault: str, message: str) -> None:

@@ -35,16 +35,24 @@ def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> N
     """
     refuse_others(environment, Environment, "an environment", "YourEnvironment(...)")
     means = environment.means
+    require(isinstance(means, np.ndarray), f"means are a {type(means).__name__}, not an array.")
     require(means.ndim == 1 and len(means) > 0, f"means have the shape {means.shape}.")
     require(bool(np.all((means >= 0) & (means <= 1))), "A mean lies outside [0, 1].")
     few = 1 if environment.logged else min(50, environment.length or 50)  # a log may be short
     rewards = [first_rewards(environment, few) for _ in range(2)]
+    require(
+        all(is_number(reward) and 0 <= reward <= 1 for reward in rewards[0]),
+        "A reward lies outside [0, 1], or is no number.",
+    )
     require(rewards[0] == rewards[1], "With one seed two fresh environments give other rewards.")
-    require(all(0 <= reward <= 1 for reward in rewards[0]), "A reward lies outside [0, 1].")
     lattice = environment.lattice(grid)
     if lattice is not None:
         lattice_is_a_law(environment, lattice, grid)
         laws_agree(environment, lattice, grid)
+
+
+def is_number(reward: object) -> bool:
+    return isinstance(reward, (int, float, np.integer, np.floating, np.bool_))
 
 
 def first_rewards(environment: Environment, rounds: int) -> list[float]:
@@ -53,7 +61,12 @@ def first_rewards(environment: Environment, rounds: int) -> list[float]:
 
 
 def lattice_is_a_law(environment: Environment, lattice: Lattice, grid: Grid) -> None:
+    are_arrays = isinstance(lattice, Lattice) and all(isinstance(x, np.ndarray) for x in lattice)
+    require(are_arrays, "The lattice is no Lattice of two arrays.")
     values, rows = lattice
+    require(
+        values.dtype.kind in "iu", f"The lattice's values are {values.dtype}, not whole numbers."
+    )
     require(
         rows.shape == (environment.arms, len(values)),
         f"The lattice's probabilities have the shape {rows.shape}, not (arms, levels) = "
