@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,6 +19,8 @@ from dpbandits.mechanisms import (
     LocalLaplace,
     RandomizedResponse,
 )
+from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.cumulative import DPKLUCB
 
 
@@ -81,6 +83,42 @@ def test_a_plan_that_is_none_is_said_by_every_host(
         dpb.Session(policy, noise=dpb.SimulatedNoise(1))
     with pytest.raises(kind, match=HERE + words):
         dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 100)
+
+
+class Unrounded(NamedTuple):
+    arm: int = 0
+
+
+@policy_dataclass
+class Choosing(PrivatePolicy):
+    """Chooses among arms, and keeps one number."""
+
+    about: ClassVar[About] = About(paper="", algorithm="", bound="", baseline="UCB1")
+    chooses: ClassVar[bool] = True
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget)
+
+    def init(self) -> Unrounded:
+        return Unrounded()
+
+    def plan(self, state: Any, rng: Any) -> Hold:
+        return Hold(0, 2, (0,))
+
+    def ahead(self, state: Any, asked: Any, rng: Any, eligible: Any = None) -> Hold:
+        return Hold(eligible[0] if eligible else 0, 2, (0,))
+
+    def update(self, state: Any, plan: Any, release: Any) -> Any:
+        return state
+
+
+@pytest.mark.parametrize("options", [{"min_share": 0.1}, {"assignment": "shuffled"}])
+def test_arms_are_drawn_by_chance_where_the_state_says_which_were_released(options: Any) -> None:
+    """Each ask failed with an AttributeError."""
+    policy, noise = Choosing(arms=2, epsilon=1), dpb.SimulatedNoise(1)
+    assert dpb.Session(policy, noise=noise).ask(eligible=[1]).action == 1
+    with pytest.raises(ValueError, match=r"state of Choosing to have `rounds`"):
+        dpb.Session(policy, noise=noise, **options)
 
 
 @pytest.mark.parametrize("drawn", [2, -1, 0.0, np.int64(0), True, None, [0], (0, 2)])

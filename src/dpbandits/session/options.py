@@ -205,6 +205,20 @@ def require_choice(policy: Policy, what: str) -> None:
         )
 
 
+def require_rounds(policy: Policy) -> None:
+    """Refuse a user-defined policy whose arms cannot be drawn by chance.
+
+    Raises:
+        ValueError: its state does not say how many rewards of each arm were released.
+    """
+    if len(getattr(policy.init(), "rounds", ())) != policy.arms:
+        raise ValueError(
+            f"Expected the state of {policy.name} to have `rounds`, the number of released rewards "
+            "of each arm, as dpbandits.policies.base.Statistics has it: assignment= and min_share= "
+            "draw an arm that has none as long as its first batch is open."
+        )
+
+
 def require_single_arms(policy: Policy, what: str) -> None:
     """Refuse what is about policies that play one arm at a time.
 

@@ -80,6 +80,7 @@ from dpbandits.session.options import (
     require_for_contexts,
     require_policy,
     require_recordable,
+    require_rounds,
     require_same,
     require_same_batch,
     require_single_arms,
@@ -293,6 +294,7 @@ class Session:
         drawn = assignment_of(assignment, min_share, policy.arms, policy.labels)
         if drawn is not None:
             require_choice(policy, "assignment= or min_share=")
+            require_rounds(policy)
             if campaign is None:  # the seed foretells who gets what, so decisions do not name it
                 self.campaign = sha256(str(self.seed).encode()).hexdigest()[:16]
         attribution = attribution_of(attribution_window, clock)
