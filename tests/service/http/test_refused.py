@@ -389,17 +389,25 @@ def test_a_request_that_was_cut_off_does_nothing() -> None:
 # Faults
 
 
-def test_a_database_that_is_away_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [dpb.StoreError, dpb.WitnessError, dpb.EditedRowsError])
+def test_a_database_that_is_away_is_said_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kind: type[Exception]
+) -> None:
+    """Why, the log says, and no reply."""
+
     def away(uid: str) -> Any:
-        raise dpb.StoreError("The database could not be written (gone).")
+        raise kind("The database could not be written (gone).")
 
     with served() as (store, client):
         (decision,) = ask(client)
-        body = [{"id": decision["id"], "reward": 1}]
+        body = [{"id": decision["id"], "reward": 0.7312549}]
         with monkeypatch.context() as patch:
             patch.setattr(store.database, "transaction", away)
             answer = client.post("/v1/campaigns/trial/tell", json=body)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert f"{kind.__name__}: The database could not be written (gone)." in caplog.text
+        assert "gone" not in answer.text
+        assert "7312549" not in caplog.text
         assert tell(client, (decision["id"], 1)) == ["recorded"]
 
 

@@ -5,6 +5,7 @@ documents (RFC 9457) with fixed texts.
 import csv
 import inspect
 import io
+import logging
 import re
 from asyncio import get_running_loop
 from collections.abc import Callable
@@ -338,16 +339,20 @@ def problem(code: str, **more: Any) -> JSONResponse:
 
 
 def add_error_handlers(app: FastAPI, access: Access) -> None:
-    """Every error becomes a problem document. None repeats anything of a request."""
+    """Every error becomes a problem document. None repeats anything of a request. What only an
+    operator can put right is said in the log.
+    """
 
     def ours(request: Request, error: Exception) -> JSONResponse:
         try:  # whoever may not call is told nothing else, though a body is read before a key
             access.require(request)
         except (PermissionError, StoreError) as refused:
-            return problem(code_of(refused))
+            error = refused
         if isinstance(error, RequestValidationError):
             return invalid(error)
         code = code_of(error)
+        if REASONS[code].status >= 500:
+            logging.getLogger("dpbandits").error("%s: %s", type(error).__name__, error)
         named = option_in(error) if code in ("option", "policy") else None
         return problem(code, errors=[] if named is None else [wrong(named)])
 
@@ -365,7 +370,7 @@ def add_error_handlers(app: FastAPI, access: Access) -> None:
     async def fault(request: Request, error: Exception) -> JSONResponse:
         return problem("fault")
 
-    for kind in (Error, ValueError, TypeError, RuntimeError, PermissionError, LookupError):
+    for kind in (Error, ValueError, TypeError, RuntimeError, PermissionError):
         app.add_exception_handler(kind, ours)
     app.add_exception_handler(RequestValidationError, ours)
     app.add_exception_handler(HTTPException, framework)
