@@ -220,14 +220,41 @@ def test_a_fallback_that_is_none_of_the_arms_is_refused(fallback: Any) -> None:
         assert list(store) == ["trial"]
 
 
-@pytest.mark.parametrize("said", [b"<html>Under repair</html>", b"{", b'{"results": 3}'])
-def test_what_is_no_reply_of_a_server_is_an_error(said: bytes) -> None:
-    kind = {"content-type": "application/json"}
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=said, headers=kind))
+CALLS: dict[str, Callable[[RemoteStore], object]] = {
+    "open": lambda store: store["trial"],
+    "create": lambda store: store.create("other", POLICY),
+    "list": list,
+    "scopes": lambda store: store.scopes(),
+    "tell": lambda store: store._campaign("trial").tell("0" * 32, 1),
+    "beliefs": lambda store: store._campaign("trial").beliefs(),
+    "ledger": lambda store: store._campaign("trial").ledger,
+    "statement": lambda store: store._campaign("trial").statement(),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(
+    ("status", "kind", "said"),
+    [
+        (200, "text/html", b"<html>Under repair</html>"),
+        (302, "text/html", b""),
+        (200, "application/json", b"{"),
+        (200, "application/json", b'{"results": 3}'),
+        (429, "text/html", b"Later"),
+    ],
+)
+def test_what_is_no_reply_of_a_server_is_an_error(
+    status: int, kind: str, said: bytes, call: str
+) -> None:
+    """Such as that of a page to log in, or of whatever else is at a wrong address."""
+    if call == "statement" and kind == "application/json":
+        return  # which is sent as a text, and may be any
+    headers = {"content-type": kind}
+    transport = httpx.MockTransport(lambda _: httpx.Response(status, content=said, headers=headers))
     client = httpx.Client(transport=transport, base_url="http://localhost")
-    trial = RemoteStore("http://localhost", client=client)._campaign("trial")
-    with pytest.raises(dpb.StoreError, match="Expected a reply of `dpbandits serve`"):
-        trial.tell("0" * 32, 1)
+    expected = "The server answered 429" if status == 429 else "a reply of `dpbandits serve`"
+    with pytest.raises(dpb.StoreError, match=expected):
+        CALLS[call](RemoteStore("http://localhost", client=client))
 
 
 @pytest.mark.parametrize("silent", [[1], [1, 3]], ids=["its own", "while another is made void"])

@@ -40,7 +40,7 @@ from urllib.parse import quote
 
 import httpx
 import numpy as np
-from pydantic import ValidationError
+from pydantic import TypeAdapter
 
 from dpbandits.core.errors import NotForThisKeyError, StoreError, coded
 from dpbandits.core.inputs import as_int, shown
@@ -56,6 +56,7 @@ from dpbandits.service.models import (
     Scope,
     StoredDecision,
     Summaries,
+    Summary,
     TellStatus,
 )
 from dpbandits.service.operations import (
@@ -92,6 +93,8 @@ UNAVAILABLE = (429, 502, 503, 504)
 MOST_OWED = 10_000
 
 JSON = {"content-type": "application/json"}
+
+SCOPES = TypeAdapter(list[Scope])
 
 UNKNOWN = (
     "If this was a change, whether it stands is not known: make the same call again, with the key= "
@@ -221,23 +224,34 @@ class Requests:
         self,
         method: str,
         path: str,
+        made: Callable[[Any], Value],
         body: Any = None,
         params: Mapping[str, Any] | None = None,
         *,
         slower: int = 1,
-    ) -> Flow[Any]:
-        """Return what the server says.
+        is_text: bool = False,
+    ) -> Flow[Value]:
+        """Return what is made of what the server says.
 
         Raises:
             StoreError: it stays away. Whether the call was done is not known; make it again.
         """
         seconds = slower * self.timeout + (params or {}).get("limit", 0) / PER_SECOND
-        return self.parsed(
-            (yield from self.send(Send(method, path, as_json(body), params or None, seconds)))
-        )
+        request = Send(method, path, as_json(body), params or None, seconds)
+        return self.parsed((yield from self.send(request)), made, is_text=is_text)
 
-    def parsed(self, answer: httpx.Response | Failure) -> Any:
-        """Return what a reply says, or raise the error that it is."""
+    def parsed(
+        self,
+        answer: httpx.Response | Failure,
+        made: Callable[[Any], Value],
+        *,
+        is_text: bool = False,
+    ) -> Value:
+        """Return what is made of a reply, or raise the error that it is.
+
+        Args:
+            is_text: whether it is made of the reply's text, as it is.
+        """
         if isinstance(answer, Failure):
             raise StoreError(
                 f"No server answers at {self.address} ({answer.kind}): is the address right, and "
@@ -245,15 +259,13 @@ class Requests:
             )
         if answer.status_code >= 400:
             raise error_of(answer)
-        if "json" not in answer.headers.get("content-type", ""):
-            return answer.text
-        try:
-            return answer.json()
-        except ValueError:
-            raise StoreError(self._strange()) from None
-
-    def _strange(self) -> str:
-        return (
+        kind = answer.headers.get("content-type", "")
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
+            if kind.startswith("application/json"):
+                return made(answer.text if is_text else answer.json())
+            if is_text and kind.startswith("text/plain"):
+                return made(answer.text)
+        raise StoreError(
             f"Expected a reply of `dpbandits serve` at {self.address}, got another one: is the "
             f"address right? {UNKNOWN}"
         )
@@ -261,22 +273,21 @@ class Requests:
     # Stores
 
     def summaries(self) -> Flow[Summaries]:
-        reply = yield from self.call("GET", "/v1/campaigns", slower=SLOWER)
-        return Summaries.model_validate(reply)
+        made = Summaries.model_validate
+        return (yield from self.call("GET", "/v1/campaigns", made, slower=SLOWER))
 
     def create(self, name: str, policy: Policy, key: str | None, options: Any) -> Flow[None]:
         self.require_fallback(policy.labels or range(policy.arms))
         body = sent_creation(name, policy, options) | {"key": key or fresh_key()}
-        yield from self.call("POST", "/v1/campaigns", body, slower=SLOWER)
+        yield from self.call("POST", "/v1/campaigns", Summary.model_validate, body, slower=SLOWER)
 
     def scope(self, name: str, epsilon: Any) -> Flow[Scope]:
         exact = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
         body = {"name": name, "epsilon": exact}
-        return Scope.model_validate((yield from self.call("POST", "/v1/scopes", body)))
+        return (yield from self.call("POST", "/v1/scopes", Scope.model_validate, body))
 
     def scopes(self) -> Flow[list[Scope]]:
-        reply = yield from self.call("GET", "/v1/scopes")
-        return [Scope.model_validate(each) for each in reply]
+        return (yield from self.call("GET", "/v1/scopes", SCOPES.validate_python))
 
     def require(self, name: str) -> Flow[None]:
         """Refuse the name of a campaign that there is not. With a key that may not look, such as a
@@ -289,14 +300,15 @@ class Requests:
         """
         try:
             request = Send("GET", path_of(name, "summary"), None, None, self.timeout)
-            summary = self.parsed((yield from self.send(request, self._tries)))
+            answer = yield from self.send(request, self._tries)
+            summary = self.parsed(answer, Summary.model_validate)
         except NotForThisKeyError:
             return
         except StoreError:
             if self.fallback is None:
                 raise
             return
-        self.require_fallback([each["arm"] for each in summary["arms"]])
+        self.require_fallback([each.arm for each in summary.arms])
 
     def require_fallback(self, arms: Sequence[object]) -> None:
         """Refuse a fallback that is none of a campaign's arms.
@@ -324,7 +336,8 @@ class Requests:
             raise AttributeError(f"{shown(name)} is not sent by servers.")
         slower = SLOWER if name == "expected_loss" else 1
         path = path_of(campaign, name)
-        return view.from_sent((yield from self.call("GET", path, params=params, slower=slower)))
+        how: dict[str, Any] = {"params": params, "slower": slower, "is_text": view.is_text}
+        return (yield from self.call("GET", path, view.from_sent, **how))
 
     def do(self, campaign: str, op: OperationModel, then: Then) -> Flow[Any]:
         """Return the answer to an operation."""
@@ -353,11 +366,7 @@ class Requests:
         return Send("POST", path_of(campaign, op.name), as_json(op.body()), None, timeout)
 
     def _answered(self, op: OperationModel, answer: httpx.Response | Failure) -> Any:
-        reply = self.parsed(answer)
-        try:
-            return op.answered(op.reply.model_validate(reply))
-        except ValidationError:
-            raise StoreError(self._strange()) from None
+        return self.parsed(answer, lambda reply: op.answered(op.reply.model_validate(reply)))
 
     def _resolve(self, campaign: str, op: ResolvingOperation) -> Flow[list[TellStatus]]:
         """Resolve decisions. Those of the fallback arm have no id, and are not sent."""
@@ -474,7 +483,7 @@ def error_of(answer: httpx.Response) -> Exception:
         code, detail = "", f"The server answered {answer.status_code}."
     if code in REASONS:
         return coded(code, REASONS[code].kind, detail)
-    return StoreError(detail) if answer.status_code >= 500 else ValueError(detail)
+    return StoreError(detail) if is_unavailable(answer) else ValueError(detail)
 
 
 @final

@@ -122,6 +122,7 @@ def test_reports_of_devices_are_told() -> None:
         made = {"name": "trial", "policy": local}
         assert client.post("/v1/campaigns", json=made).status_code == 201
         described = client.get("/v1/campaigns/trial/description").text
+        assert remote(client)["trial"].description() == described
         device = dpb.Client(described, most=1)
         decision, another = ask(client, 2)
         message = device.answer(decision["message"], 1)
