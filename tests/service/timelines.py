@@ -13,8 +13,10 @@ import dpbandits as dpb
 from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
 from dpbandits.service.refusals import code_of
+from dpbandits.service.store import CampaignStore
 from dpbandits.service.transaction import ONLY_PART
 from dpbandits.service.views import SENT
+from dpbandits.service.witness import Witness
 
 KEY = bytes(range(32))
 OPENED = list[Any]()
@@ -98,6 +100,13 @@ def copied(database: Database) -> Database:
     source.driver_connection.backup(target.driver_connection)  # type: ignore[union-attr]
     OPENED.append(copy)
     return copy
+
+
+def store_of(database: Database, witness: Path, **options: Any) -> Any:
+    """A store of these tables with a witness of its own."""
+    store = CampaignStore(database, Witness(witness), **{"key": KEY, **options})
+    OPENED.append(store)
+    return store
 
 
 def inside(campaign: Any, look: Callable[[Any, Any], Any], part: str | None = None) -> Any:

@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,18 +103,19 @@ def open_store(
     from dpbandits.service.witness import Witness
 
     key = key_from_environment() if key is None and not looking else key
-    database = Database(url, looking=looking)
-    try:
+    with ExitStack() as given_up:
+        database = Database(url, looking=looking)
+        given_up.callback(database.close)
         place = witness
         if place is None and url not in MEMORY:
             place = beside(database)
         # no file is made beside campaigns that have their witness elsewhere
         makes = not looking and not database.campaigns()
         seen = Witness(place, make=makes, looking=looking, store=database)
-        return CampaignStore(database, seen, key=key, noise=noise, clock=clock, looking=looking)
-    except BaseException:
-        database.close()
-        raise
+        given_up.callback(seen.close)
+        opened = CampaignStore(database, seen, key=key, noise=noise, clock=clock, looking=looking)
+        given_up.pop_all()
+        return opened
 
 
 def open_async_store(

@@ -15,14 +15,21 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.database import Database
-from dpbandits.service.store import CampaignStore
 from dpbandits.service.transaction import Host
 from dpbandits.service.witness import Witness
-from tests.service.conftest import KEY
 from tests.service.counted import Failing
 from tests.service.http.web import client_of, remote
 from tests.service.machine import BY_CONTEXT, CONTEXTS, Time
-from tests.service.timelines import Lite, copied, copy_file, create, inside, lost_lines, turns
+from tests.service.timelines import (
+    Lite,
+    copied,
+    copy_file,
+    create,
+    inside,
+    lost_lines,
+    store_of,
+    turns,
+)
 
 PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1}
 
@@ -306,9 +313,9 @@ def test_a_damaged_file_is_told_from_one_that_is_busy(lite: Lite) -> None:
 def clones(witness: Path) -> tuple[Any, Any, list[Any]]:
     """A campaign, its clone, and decisions that both know."""
     backend = Database("memory:")
-    campaign = create(CampaignStore(backend, Witness(witness), key=KEY))
+    campaign = create(store_of(backend, witness))
     asked = campaign.ask(30)
-    return campaign, CampaignStore(copied(backend), Witness(witness), key=KEY)["c"], asked
+    return campaign, store_of(copied(backend), witness)["c"], asked
 
 
 def test_two_clones_never_show_two_readings(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from dpbandits.service.store import CampaignStore
 from dpbandits.service.witness import Witness
 from tests.service.conftest import KEY
 from tests.service.machine import Time
-from tests.service.timelines import copied
+from tests.service.timelines import copied, store_of
 
 
 def test_no_noise_lies_in_a_copy() -> None:
@@ -61,7 +61,7 @@ def replies(folder: Path, tell: Tell, reward: float, options: dict[str, Any]) ->
     made = {"noise": dpb.SimulatedNoise(1), "seed": 1, **options}
 
     def opened(rows: Database) -> Any:
-        return CampaignStore(rows, Witness(path), key=KEY, clock=clock)
+        return store_of(rows, path, clock=clock)
 
     def probe(campaign: Any) -> None:
         heard.extend(tell(campaign, one, again) for again in (0, 1, 0.5, 1, 0))

@@ -13,10 +13,7 @@ import dpbandits as dpb
 from dpbandits.checks.checks import largest_loss
 from dpbandits.checks.tape import Recorder
 from dpbandits.service.database import Database
-from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import Witness
-from tests.service.conftest import KEY
-from tests.service.timelines import copied, copy_file, inside
+from tests.service.timelines import copied, copy_file, inside, store_of
 
 
 def play(
@@ -33,7 +30,7 @@ def play(
     patch.setattr("dpbandits.service.parts.noise_to_go_on", lambda *_: noise)
     backend, path = Database("memory:"), folder / "witness"
     policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
-    store = CampaignStore(backend, Witness(path), key=KEY)
+    store = store_of(backend, path)
     first = store.create("c", policy, noise=dpb.SimulatedNoise(1), seed=1)
     asked = first.ask(40)
     pairs = [(d, float(n == changed)) for n, d in enumerate(asked)]
@@ -41,14 +38,14 @@ def play(
     copy, old = copied(backend), folder / "old"
     copy_file(path, old)
     first.tell_many(pairs[3:])
-    other = Witness(path if fenced else old)
-    second = CampaignStore(copy, other, key=KEY)["c"]
+    other = store_of(copy, path if fenced else old)
+    second = other["c"]
     second.tell_many(pairs[3:])
     second.tell_many([(d, 1) for d in second.ask(40)])
     both = [
         inside(each, lambda part, rows: rows.releases(part.uid, 0, 99)) for each in (first, second)
     ]
-    for each in (backend, copy, store.witness, other):
+    for each in (store, other):
         each.close()
     path.unlink()
     return sum(map(len, both))

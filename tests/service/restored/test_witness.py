@@ -64,7 +64,8 @@ def test_of_many_at_once_one_moves(tmp_path: Path) -> None:
             with lock:
                 chain = chains.pop()
             try:
-                Witness(tmp_path / "w").add({"u": (Mark(1, 1, chain), ONE, 1.0)})
+                with closing(Witness(tmp_path / "w")) as other:
+                    other.add({"u": (Mark(1, 1, chain), ONE, 1.0)})
             except WitnessError:
                 return ""
             return chain
