@@ -4,6 +4,7 @@ afar. Over HTTP it is a problem document that repeats nothing of what was sent, 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.refusals import REASONS
-from dpbandits.service.server.app import LARGEST_BODY
+from dpbandits.service.server.app import LARGE_BODY, LARGEST_BODY, MOST_LARGE, Limits
 from tests.places import REPOSITORY
 from tests.service.conftest import KEY
 from tests.service.http.web import POLICY, app_of, ask, client_of, remote, served, tell
@@ -331,6 +332,45 @@ def test_bodies_and_heads_have_an_end(here: Here) -> None:
     assert client.get("/healthz?x=" + "a" * 40_000).status_code == 431
     assert client.get("/healthz", headers={"x": "a" * 30_000}).status_code == 200
     assert tell(client, *[(ID, 1)] * 10_000) == ["unknown"] * 10_000, "as many as may be"
+
+
+def test_few_large_bodies_are_read_at_a_time() -> None:
+    """Each takes a hundred megabytes, and no key is asked for before. What is small, or has not
+    come as a whole, keeps out of that.
+    """
+    read, large = list[int](), LARGE_BODY + 1
+
+    async def asked() -> None:
+        over = asyncio.Event()
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            read.append(len((await receive())["body"]))
+            await over.wait()
+
+        async def sent(size: int, *, is_whole: bool = True) -> None:
+            messages = [{"type": "http.request", "body": b" " * size, "more_body": not is_whole}]
+
+            async def receive() -> Any:
+                return messages.pop() if messages else await over.wait()
+
+            headers = {"content-type": "application/json", "content-length": f"{size}"}
+            raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+            scope = {"type": "http", "path": "/", "query_string": b"", "headers": raw}
+            await limits(scope, receive, None)
+
+        limits = Limits(app, None)
+        waiting = [asyncio.create_task(sent(large, is_whole=False)) for _ in range(MOST_LARGE)]
+        tasks = [asyncio.create_task(sent(size)) for size in [large] * 9 + [2]]
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert sorted(read) == [2] + [large] * MOST_LARGE
+        for each in waiting:
+            each.cancel()
+        over.set()
+        await asyncio.gather(*tasks)
+        assert len(read) == 10
+
+    asyncio.run(asked())
 
 
 @pytest.mark.parametrize(

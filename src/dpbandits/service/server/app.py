@@ -7,7 +7,8 @@ import inspect
 import io
 import logging
 import re
-from asyncio import get_running_loop
+from asyncio import Semaphore, get_running_loop
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -42,6 +43,9 @@ THREADS = 128
 
 LARGEST_BODY = 4 * 2**20
 """Bytes. A body that does not say its length is cut off by `LimitedProtocol`."""
+
+LARGE_BODY, MOST_LARGE = 2**16, 4
+"""Bytes of a body from which on few are read at a time: in Python each takes thirty times that."""
 
 LARGEST_HEAD, MOST_HEADERS = 32 * 2**10, 100
 """Bytes of an address with its headers, and headers."""
@@ -447,6 +451,7 @@ class Limits:
 
     def __init__(self, app: Any, hosts: frozenset[str] | None) -> None:
         self._app, self._hosts = app, hosts
+        self._few = Semaphore(MOST_LARGE)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         async def sent(message: Any) -> None:
@@ -459,8 +464,28 @@ class Limits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refused = refused_before(Request(scope), self._hosts)
-        await (self._app if refused is None else refused)(scope, receive, sent)
+        request = Request(scope)
+        refused, headers = refused_before(request, self._hosts), request.headers
+        if refused is not None:
+            await refused(scope, receive, sent)
+        elif "transfer-encoding" in headers or int(headers.get("content-length", 0)) > LARGE_BODY:
+            come = await whole(receive)  # first: one that comes slowly keeps no other waiting
+            async with self._few:
+                await self._app(scope, come, sent)
+        else:
+            await self._app(scope, receive, sent)
+
+
+async def whole(receive: Any) -> Any:
+    """Wait for all of a body; returns what gives it to an application."""
+    come = deque([await receive()])
+    while come[-1].get("more_body"):
+        come.append(await receive())
+
+    async def again() -> Any:
+        return come.popleft() if come else await receive()
+
+    return again
 
 
 def refused_before(request: Request, hosts: frozenset[str] | None) -> Response | None:
