@@ -421,10 +421,14 @@ class Campaign:
         Raises:
             ValueError: this campaign has no holdout.
             TypeError: the user is no text and no whole number.
+            RuntimeError: this process only looks, and does not know the people.
         """
-        layout = self._local("side").layout
-        if layout.rule is None or layout.side_key is None:
+        host = self._local("side")
+        layout = host.layout
+        if layout.rule is None:
             raise refusal("no_holdout")
+        host.database.require_writer()
+        assert layout.side_key is not None
         return layout.rule.side(hashed_place(user, layout.side_key))
 
     @property
