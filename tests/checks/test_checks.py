@@ -17,7 +17,7 @@ import pytest
 
 from dpbandits.checks import CHECKS, check_policy, examples
 from dpbandits.core.errors import CheckFailed
-from dpbandits.core.plan import Hold
+from dpbandits.core.plan import FOREVER, Hold
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies import POLICIES
 from dpbandits.policies.base import PrivatePolicy
@@ -95,7 +95,7 @@ class Keeping(PrivatePolicy):
         return 1, (self.what,)
 
     def plan(self, state: Any, rng: Any) -> Hold:
-        return Hold(0, 1, (0,))
+        return Hold(0, FOREVER, ())
 
     def update(self, state: Any, plan: Any, release: Any) -> Any:
         return state
@@ -107,6 +107,12 @@ def test_a_state_that_changes_or_cannot_be_saved_is_found(what: Any) -> None:
     CHECKS["state_is_plain"](Keeping(arms=2, epsilon=1, what="a text"))
     with pytest.raises(CheckFailed, match=r"The state holds .* a NamedTuple"):
         check_policy(Keeping(arms=2, epsilon=1, what=what))
+
+
+def test_a_policy_that_plays_the_first_arm_only_is_found() -> None:
+    """The first arm was the best one."""
+    with pytest.raises(CheckFailed, match="Mean regret"):
+        CHECKS["beats_uniform"](Keeping(arms=3, epsilon=1, what=0))
 
 
 def test_what_is_no_policy_is_refused() -> None:

@@ -85,6 +85,37 @@ def test_a_plan_that_is_none_is_said_by_every_host(
         dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 100)
 
 
+class Nameless(PrivatePolicy):
+    """Says nothing about itself."""
+
+    init = plan = update = None  # type: ignore[assignment]
+
+    def mechanism(self) -> Any:
+        return None
+
+
+class Bare(Nameless):
+    about: ClassVar[About] = About(paper="", algorithm="", bound="", baseline="UCB1")
+
+
+class Itself(Bare):
+    def mechanism(self) -> Any:
+        return LazyForgetful
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Nameless, r"Nameless to have facts about its algorithm: write about: ClassVar\[About\]"),
+        (Bare, r"a mechanism of Bare\.mechanism\(\) such as .* got None"),
+        (Itself, r"a mechanism of Itself\.mechanism\(\), got the class LazyForgetful"),
+    ],
+)
+def test_a_policy_has_facts_and_a_mechanism(kind: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        kind(arms=2, epsilon=1)
+
+
 class Unrounded(NamedTuple):
     arm: int = 0
 

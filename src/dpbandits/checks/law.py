@@ -94,13 +94,15 @@ def smallest_p(a: Integers | Floats, b: Integers | Floats) -> float:
 
 
 def beats_uniform(policy: Policy) -> None:
-    """On an easy instance the regret is below that of uniform play."""
+    """On an easy instance, whose best arm is the last one, the regret is below that of uniform
+    play.
+    """
     if policy.arms == 1:
         return
     from dpbandits.environments import Bernoulli
     from dpbandits.simulation.simulate import choose_player, simulate
 
-    environment = Bernoulli([0.95] + [0.05] * (policy.arms - 1))
+    environment = Bernoulli([0.05] * (policy.arms - 1) + [0.95])
     _, compiled = choose_player(policy, environment, 1000, 22, compiled=True)
     fast = compiled or not (policy.about.every_round or policy.about.randomised)
     rounds = min(100_000 if fast else 3_000, horizon_of(policy))

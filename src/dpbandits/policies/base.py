@@ -12,9 +12,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Floats, refuse_others
 from dpbandits.core.plan import Action, Hold, Law, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
+from dpbandits.mechanisms.base import Mechanism
 from dpbandits.policies.contract import Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, clip01
 
@@ -258,6 +259,12 @@ def parts_of(policy: PrivatePolicy) -> Fraction:
     if randomizer is not None:
         return Fraction(randomizer.width)
     mechanism = policy.mechanism()
+    refuse_others(
+        mechanism,
+        Mechanism,
+        f"a mechanism of {policy.name}.mechanism()",
+        "LazyForgetful(epsilon=self.budget)",
+    )
     one = getattr(mechanism, "inner", mechanism).guarantee
     return policy.budget / one.epsilon if one is not None and one.epsilon else Fraction(1)
 

@@ -263,6 +263,11 @@ class Policy(ABC):
         if hasattr(self, "grid"):
             object.__setattr__(self, "grid", Grid(steps=self.grid).steps)
         self.validate()
+        if not isinstance(getattr(self, "about", None), About):
+            raise TypeError(
+                f"Expected {type(self).__name__} to have facts about its algorithm: write about: "
+                "ClassVar[About] = About(paper=…, algorithm=…, bound=…) in the class."
+            )
 
     def validate(self) -> None:  # noqa: B027  # there may be nothing to check
         """Check and normalise further hyper-parameters. Called once, on construction."""
