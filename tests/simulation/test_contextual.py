@@ -62,13 +62,18 @@ def test_compiled_runs_have_the_law_of_sessions(policy: Any) -> None:
     assert np.all(quick.counts.sum(axis=2) == at)
 
 
-def test_a_run_depends_on_its_number_and_seed_alone() -> None:
-    policy = POLICIES[4]
+@pytest.mark.parametrize(
+    "policy",
+    [POLICIES[4], dpb.JointDPLinTS(**GIVEN, epsilon=4, public_contexts=PLACE.contexts)],
+    ids=repr,
+)
+def test_a_run_depends_on_its_number_and_seed_alone(policy: Any) -> None:
     all_of_them = dpb.simulate(policy, PLACE, 2000, runs=4, seed=5, workers=1)
     two = dpb.simulate(policy, PLACE, 2000, runs=2, seed=5, first=2, workers=2)
     assert np.array_equal(all_of_them.plays[2:], two.plays)
     assert np.array_equal(all_of_them.regret()[2:], two.regret())
     assert np.array_equal(all_of_them.regret([700]), all_of_them.regret([700, 2000])[:, :1])
+    assert np.array_equal(all_of_them.regret(), all_of_them.regret([700, 2000])[:, 1])
 
 
 @pytest.mark.parametrize(

@@ -185,17 +185,21 @@ class Played(Marks):
         self.table = table
 
     def rows(self, many: int, rng: np.random.Generator, most: int = 1) -> Integers:
-        """The next visitors, up to the next checkpoint."""
-        many = min(many, max(1, most), self.next - self.t if self.left else many)
+        """The next visitors."""
+        many = min(many, max(1, most))
         if self.table.in_order:
             return np.arange(self.t, self.t + many)
         return rng.integers(0, len(self.table.contexts), many)
 
     def add(self, rows: Integers, arms: Integers, rng: np.random.Generator) -> Integers:
         """Their rewards, 0 or 1."""
-        chances = self.table.chances[rows, arms]
-        self.plays += np.bincount(arms, minlength=len(self.plays))
+        chances, end, many = self.table.chances[rows, arms], self.t + len(rows), len(self.plays)
+        while self.left and self.next <= end:
+            first = self.next - self.t  # of them, up to the checkpoint
+            self.plays_at[self.at] = self.plays + np.bincount(arms[:first], minlength=many)
+            self.earned_at[self.at] = self.earned[0] + float(chances[:first].sum())
+            self.at += 1
+        self.plays += np.bincount(arms, minlength=many)
         self.earned[0] += float(chances.sum())
-        self.t += len(rows)
-        self.keep()
+        self.t = end
         return (rng.random(len(rows)) < chances).astype(np.int64)

@@ -188,8 +188,9 @@ def simulate(
     """Play `runs` independent runs of `rounds` rounds with seeded, simulated noise (not private:
     see `Runs.guarantee`).
 
-    A run depends only on policy, environment, rounds (if the policy knows its horizon), seed and
-    the run's number; never on `workers`, `runs` or other simulations.
+    A run depends only on policy, environment, rounds (if the policy knows its horizon; and the
+    last block of JointDPLinTS), seed and the run's number; never on `workers`, `runs` or other
+    simulations.
 
     Args:
         policy: the policy.
