@@ -43,9 +43,10 @@ class ContextTable(Environment):
         self.chances = numbers_in(means, "means")
         fits = self.chances.ndim == 2 and len(self.chances) == len(rows) and self.chances.size
         if not fits or not np.all((self.chances >= 0) & (self.chances <= 1)):
+            got = "some outside of it" if fits else f"shape {self.chances.shape}"
             raise ValueError(
                 f"Expected means in [0, 1] of shape ({len(rows)}, arms), a row for each context, "
-                f"got shape {self.chances.shape}."
+                f"got {got}."
             )
         self.means = self.chances.mean(axis=0)
         self.in_order = switch(logged, "logged")
