@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dpbandits as dpb
 from dpbandits.policies import DPKLUCB
 from dpbandits.session.ranges import Range
-from tests.session.small import begun, loaded
+from tests.session.small import begun, blocks, loaded
 
 BOUNDS = st.integers(-(10**12), 10**12).map(lambda thousandths: thousandths / 1000)
 
@@ -63,3 +63,21 @@ def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, defa
     assert s.default == default
     s.expire(s.ask())
     assert loaded(s).default == default
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=3, rank=2), epsilon=1),
+        dpb.RNMFTNL(actions=2, epsilon=1),
+    ],
+    ids=lambda policy: policy.name,
+)
+def test_units_are_of_short_lists_too(policy: Any) -> None:
+    """Where 1 in the user's units is 1/4: what is told must not be taken for rewards already."""
+    given, plain = begun(policy, rewards=dpb.Range(0, 4)), begun(policy)
+    for told in ([1.0, 0.0], [0, 1], [4.0, 1.0], [0.5, 0.25], [1, 1]):
+        given.tell(given.ask(), told)
+        plain.tell(plain.ask(), [x / 4 for x in told])
+    assert blocks(given) == blocks(plain)
+    assert any(max(sums) > 0 for _, sums in blocks(plain).values())
