@@ -106,6 +106,16 @@ def test_limits_of_a_mean_against_a_grid() -> None:
         assert th.least_mean(mean, n, draws, eps, doubt) < mean
 
 
+def test_published_threshold_is_its_formula() -> None:
+    n, m, k, arms, delta, eps = 64, 256, 9, 5, 0.01, 0.5
+    zeta = math.pi**2 / 6
+    x = 0.5 * math.log((arms - 1) * zeta * k**2 / delta)
+    level = 2 * (x + math.log(x)) + 2 * math.log(4 + math.log(n)) + 2 * math.log(4 + math.log(m))
+    level += (1 / n + 1 / m) * math.log(2 * arms * zeta * k**2 / delta) ** 2 / eps**2
+    gap = th.published_gap(n, m, k, arms, delta, eps)
+    assert gap**2 / (2 * (1 / n + 1 / m)) == pytest.approx(level)
+
+
 def test_first_batch_is_the_smallest() -> None:
     for arms, delta, eps in ((2, 0.1, 10.0), (5, 0.01, 1.0), (20, 1e-6, 0.01)):
         n = th.first_batch(arms, delta, eps)
