@@ -158,6 +158,15 @@ def test_each_record_is_one_count_of_one_block_however_late() -> None:
         session.ask([0.1, 0.1])
 
 
+def test_visits_alone_end_a_block() -> None:
+    session = JointDPSession(example(), noise=Silent(), seed=1)
+    for _ in range(example().length(session._open.shown.state)):
+        session.visit()
+        assert not session.released
+    session.visit()
+    assert len(session.released) == 1
+
+
 def test_a_refused_context_is_counted_and_not_shown() -> None:
     session = JointDPSession(example(), noise=dpb.SimulatedNoise(1))
     with pytest.raises(ValueError, match="not shown") as refused:
