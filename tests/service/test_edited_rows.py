@@ -399,8 +399,11 @@ def test_a_larger_epsilon_is_never_drawn_with(tmp_path: Path) -> None:
 
 
 SEALED = "UPDATE dpbandits_held SET body = CAST(? || substr(body, 2) AS BLOB)"
+WAITS = "UPDATE dpbandits_decision SET status = 'waiting' WHERE seq = 1"
+VIEWED = "a decision in a view"
 GIVEN_UP: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "a decision": ("plain", ("UPDATE dpbandits_decision SET status = 'waiting' WHERE seq = 1",)),
+    "a decision": ("plain", (WAITS,)),
+    VIEWED: ("plain", (WAITS,)),
     "a held answer in clear": ("window", (SEALED, b"p")),
     "a held answer of another seal": ("window", (SEALED, b"x")),
     "a held answer without one": ("window", (SEALED, b"")),
@@ -416,7 +419,7 @@ def test_what_was_edited_is_given_up(tmp_path: Path, what: str) -> None:
     campaign.tell(asked[0], 1)
     campaign = edited(made, *edit)
     with pytest.raises(dpb.EditedRowsError, match="The next call gives up all that is open"):
-        campaign.tell(asked[0], 1)
+        campaign.summary() if what == VIEWED else campaign.tell(asked[0], 1)
     assert campaign.tell_many([(each, 1) for each in asked]) == ["gone"] * 7
     assert campaign.generation == 2
     assert not campaign.summary().waiting
