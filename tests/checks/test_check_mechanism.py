@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -74,6 +74,23 @@ def test_all_of_ours_are_tried() -> None:
     exported = {getattr(mechanisms, name) for name in mechanisms.__all__}
     made = {c for c in exported if issubclass(c, Mechanism) and not inspect.isabstract(c)}
     assert made == {type(mechanism) for mechanism, _ in OURS}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "name"),
+    [
+        (mechanism, name)
+        for mechanism, _ in OURS
+        for name in ("epsilon", "rho")
+        if name in vars(mechanism) and not isinstance(mechanism, WeightedArms)  # a price
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_budget_is_an_exact_number_above_0(mechanism: Any, name: str) -> None:
+    assert getattr(replace(mechanism, **{name: "1/4"}), name) == ONE / 4
+    for wrong in (0, -1, "nan", "much"):
+        with pytest.raises(ValueError, match=name):
+            replace(mechanism, **{name: wrong})
 
 
 @dataclass(frozen=True, kw_only=True)

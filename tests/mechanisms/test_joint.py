@@ -18,7 +18,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Block, JointBatch
+from dpbandits.mechanisms import Block, JointBatch, SignedTree
 from dpbandits.noise import SecureNoise, SimulatedNoise
 from dpbandits.policies.formulas.joint import joint_variance, log_moment
 from dpbandits.simulation.compiled.parts import joint_radius
@@ -122,6 +122,8 @@ def test_grids_are_refined_to_whole_multiples_and_said() -> None:
     assert JointBatch(epsilon=ONE, size=17, grid=Grid(steps=1)).grid.steps == 17
     assert JointBatch(epsilon=2, size=4, grid=Grid(steps=3)).grid.steps == 9
     assert JointBatch(epsilon=ONE, size=17).grid.steps == 1024
+    sums = SignedTree(epsilon=Fraction(8), leaves=5, actions=30, base=3, grid=Grid(steps=5))
+    assert sums.grid.steps == 80 == 30 * sums.share
     policy = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=6, rank=3), epsilon=2, grid=1)
     assert policy.guarantee is not None
     assert policy.guarantee.grid.steps == 6
