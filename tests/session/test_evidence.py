@@ -16,8 +16,8 @@ import dpbandits as dpb
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.session.beliefs import ReleasedRow, draw_moment
 from dpbandits.session.evidence import PairEvidence, required
-from dpbandits.session.naming import likeliest
-from tests.session.small import begun, loaded, play_by_chance
+from dpbandits.session.naming import likeliest, mean_curve
+from tests.session.small import begun, loaded, play, play_by_chance
 
 MOST = 1e-6
 """The false alarm of a test on counts."""
@@ -180,6 +180,14 @@ def test_the_middle_is_near_as_many_futures_as_can_be(counts: list[float]) -> No
             each <= 2 * middle * (1 + 1e-9) and middle * (1 - 1e-9) <= 2 * each for each in counts
         )
         assert found == max(near)
+
+
+def test_sums_of_reports_are_foreseen_between_their_means() -> None:
+    s = begun(dpb.LDPKLUCB(arms=2, epsilon=1))
+    play(s, 300, 1.0)
+    zero, one = s._state.history.reader.ends
+    _, means = mean_curve(s._state.history, 0)
+    assert 0 < zero <= means.min() < means.max() <= one < 1
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
+from dpbandits.policies.arm_bounds import evidence
 from dpbandits.policies.formulas import indices
 from dpbandits.policies.formulas.indices import (
     d_eps,
@@ -41,7 +42,10 @@ def numeric_d_eps(x: float, y: float, eps: float) -> float:
 @given(inside, inside, epsilons)
 @settings(max_examples=300, derandomize=True)
 def test_d_eps_is_the_infimum(x: float, y: float, eps: float) -> None:
-    assert d_eps(x, y, eps) == pytest.approx(numeric_d_eps(x, y, eps), abs=1e-10, rel=1e-10)
+    exact = numeric_d_eps(x, y, eps)
+    assert d_eps(x, y, eps) == pytest.approx(exact, abs=1e-10, rel=1e-10)
+    if x <= y:  # the vectorised form
+        assert evidence(np.array([x]), y, eps) == pytest.approx(exact, abs=1e-10, rel=1e-10)
 
 
 @given(inside, st.floats(1e-9, 30), epsilons)
