@@ -9,8 +9,11 @@ const PAUSE = 200; // with twice the pause each time, in ms
 const PER_SECOND = 1000; // decisions of one call for which there is one second more
 const AWAY = [429, 502, 503, 504]; // replies that say that the server, or its database, is away
 const MOST_OWED = 10_000;
+const MOST_ITEMS = 10_000; // decisions of one call
 const OPTIONS = ["token", "timeout", "fallback", "fetch"];
 const ASK_OPTIONS = ["count", "eligible", "user", "segment", "key", "context"];
+const STATUSES = ["recorded", "already", "gone", "unknown"];
+const LONGEST_WAIT = 2 ** 31 - 1; // in ms; a platform's clock makes none of a longer one
 const ID = /^[0-9a-f]{32}$/;
 
 /**
@@ -75,11 +78,14 @@ export class Campaign {
     if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0)) {
       throw new RangeError("Expected count to be a whole number >= 0.");
     }
+    if (![undefined, null].includes(user) && typeof user !== "string" && !Number.isSafeInteger(user)) {
+      throw new TypeError("Expected user to be a text or a whole number. Nothing was sent.");
+    }
     if (context !== undefined && !areNumbers(context)) {
       throw new TypeError("Expected context to be finite numbers. Nothing was sent.");
     }
     const body = { count: count ?? 1, eligible, user, segment, context, key: key ?? freshKey() };
-    const decisions = await this.#ask(body, key !== undefined);
+    const decisions = await this.#ask(body, key === body.key);
     return count === undefined ? decisions[0] : decisions;
   }
 
@@ -91,7 +97,7 @@ export class Campaign {
       const { segment } = body;
       return Array.from({ length: body.count }, () => this.#fallbackDecision(segment));
     }
-    const { decisions } = said(reply);
+    const decisions = decisionsIn(reply, body.count);
     if (isRepeatable) this.#owed.splice(0, Infinity, ...this.#owed.filter(isNot(body)));
     await this.#voidOwed();
     return decisions;
@@ -117,9 +123,8 @@ export class Campaign {
     }));
     const sent = all.filter(({ id }) => id !== "");
     if (sent.length === 0) return all.map(() => "unknown");
-    const { results } = said(await this.#send("tell", sent, sent.length, TRIES));
+    const statuses = statusesIn(await this.#send("tell", sent, sent.length, TRIES), sent.length);
     await this.#voidOwed();
-    const statuses = results.map(({ status }) => status);
     return all.map(({ id }) => (id === "" ? "unknown" : statuses.shift()));
   }
 
@@ -141,7 +146,8 @@ export class Campaign {
         method: "POST",
         headers: this.#headers,
         body,
-        signal: AbortSignal.timeout(Math.ceil(1000 * seconds)),
+        redirect: "manual", // what is sent is for this server only
+        signal: AbortSignal.timeout(Math.min(Math.ceil(1000 * seconds), LONGEST_WAIT)),
       });
       return { status: reply.status, text: await reply.text() };
     } catch {
@@ -154,16 +160,22 @@ export class Campaign {
     if (this.#owed.length > MOST_OWED) this.#owed.shift();
   }
 
-  /** Void the decisions of one ask that nobody got: made again with its key, it says which. */
+  /**
+   * Void the decisions of one ask that nobody got: made again with its key, it says which. Whatever
+   * comes of it, the call that it comes after has succeeded.
+   */
   async #voidOwed() {
     const body = this.#owed.shift();
     if (body === undefined) return;
-    let reply = await this.#send("ask", body, body.count, 1);
-    if (reply?.status === 200) {
-      const ids = said(reply).decisions.map(({ id }) => id);
-      reply = await this.#send("void", { ids }, ids.length, 1);
+    try {
+      const decisions = decisionsIn(await this.#send("ask", body, body.count, 1), body.count);
+      for (let at = 0; at < decisions.length; at += MOST_ITEMS) {
+        const ids = decisions.slice(at, at + MOST_ITEMS).map(({ id }) => id);
+        statusesIn(await this.#send("void", { ids }, ids.length, 1), ids.length);
+      }
+    } catch (error) {
+      if (!(error instanceof RefusedError)) this.#owe(body);
     }
-    if (isAway(reply)) this.#owe(body);
   }
 
   #fallbackDecision(segment) {
@@ -184,11 +196,16 @@ export class Campaign {
 
 const isArm = (arm) => (typeof arm === "string" ? arm !== "" : Number.isSafeInteger(arm) && arm >= 0);
 
-/** Whether all that a list or an object holds, at any depth, are finite numbers. */
-const areNumbers = (value) =>
-  typeof value === "object" && value !== null
-    ? Object.values(value).every((each) => Number.isFinite(each) || areNumbers(each))
-    : false;
+/**
+ * Whether all that a list or an object holds, at any depth, are finite numbers. Holes, dates, maps
+ * and typed arrays would be sent as something else.
+ */
+function areNumbers(value) {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return false;
+  const isList = Array.isArray(value);
+  const parts = isList ? Array.from(value) : Object.values(value);
+  return (isList || parts.length > 0) && parts.every((each) => Number.isFinite(each) || areNumbers(each));
+}
 
 const isNot = (body) => (other) => other.key !== body.key;
 
@@ -209,8 +226,17 @@ function freshKey() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** What a reply says. Throws the error that it is. */
-function said(reply) {
+/** So many decisions, as a reply has them. Throws the error that it is. */
+const decisionsIn = (reply, count) =>
+  listIn(reply, "decisions", count, (each) => ID.test(each?.id));
+
+/** What became of so many decisions, as a reply says it. Throws the error that it is. */
+const statusesIn = (reply, count) =>
+  listIn(reply, "results", count, (each) => STATUSES.includes(each?.status)).map(
+    ({ status }) => status,
+  );
+
+function listIn(reply, name, count, isOne) {
   if (reply === null) {
     throw new ServerError(
       "No server answers: is the address right, and does `dpbandits serve` run there? Whether the " +
@@ -224,14 +250,16 @@ function said(reply) {
     // no reply of dpbandits
   }
   if (reply.status >= 400) {
-    const text = found?.detail ?? `The server answered ${reply.status}.`;
+    const isOurs = typeof found?.code === "string" && typeof found.detail === "string";
+    const text = isOurs ? found.detail : `The server answered ${reply.status}.`;
     if (isAway(reply)) throw new ServerError(text);
-    throw new RefusedError(text, found?.code ?? "", reply.status);
+    throw new RefusedError(text, isOurs ? found.code : "", reply.status);
   }
-  if (!Array.isArray(found?.decisions ?? found?.results)) {
+  const list = found?.[name];
+  if (!Array.isArray(list) || list.length !== count || !list.every(isOne)) {
     throw new ServerError("Expected a reply of `dpbandits serve`: is the address right?");
   }
-  return found;
+  return list;
 }
 
 /** The id of a decision, or what is one already; "" of a fallback decision. */
@@ -243,7 +271,7 @@ function idOf(decision) {
 
 function checkedReward(reward) {
   const isList = Array.isArray(reward);
-  const parts = (isList ? reward : [reward]).map((part) => (typeof part === "boolean" ? +part : part));
+  const parts = Array.from(isList ? reward : [reward], (part) => (typeof part === "boolean" ? +part : part));
   if (parts.length > 0 && parts.every((part) => Number.isFinite(part))) return isList ? parts : parts[0];
   throw new RewardError("Expected a reward that is a number, or a list of them. Nothing was sent.");
 }

@@ -11,7 +11,7 @@ class FakeServer {
   calls = [];
   made = new Map(); // by key, the decisions
   statuses = new Map(); // by id, what became of it
-  away = []; // for the next calls: "hang", "cut", "late" (done, and then cut), a status, or ""
+  away = []; // for the next calls: "hang", "cut", "late" (done, and then cut), a status, where it moved, or ""
 
   async reply(path, body) {
     const what = path.split("/").at(-1);
@@ -19,6 +19,7 @@ class FakeServer {
     const how = this.away.shift() ?? "";
     if (typeof how === "number") return [how, { code: "store", detail: "Away." }];
     if (how === "hang" || how === "cut") return how;
+    if (typeof how === "object") return [how.status, {}, how.location];
     const found = this[what](body);
     return how === "late" ? "cut" : [200, found];
   }
@@ -65,11 +66,12 @@ function beside(name, work) {
       const parts = [];
       request.on("data", (part) => parts.push(part));
       request.on("end", async () => {
-        const reply = await fake.reply(request.url, JSON.parse(Buffer.concat(parts)));
+        const reply = await fake.reply(request.url, JSON.parse(Buffer.concat(parts) || "[]"));
         if (reply === "cut") response.destroy();
         if (!Array.isArray(reply)) return;
         fake.token = request.headers.authorization;
-        response.writeHead(reply[0], { "Content-Type": "application/json" });
+        const moved = reply[2] === undefined ? {} : { Location: reply[2] };
+        response.writeHead(reply[0], { "Content-Type": "application/json", ...moved });
         response.end(JSON.stringify(reply[1]));
       });
     });
@@ -200,4 +202,105 @@ beside("a misspelt option is an error, and nothing is sent", async (fake, campai
   assert.throws(() => campaign({ fall_back: "blue" }), /options token, timeout, fallback, fetch; got fall_back/);
   await assert.rejects(campaign().ask({ eligable: ["blue"] }), TypeError);
   assert.deepEqual(fake.calls, []);
+});
+
+/** A campaign whose server gives these replies, one after the other; sent: what it got. */
+function replying(...replies) {
+  const sent = [];
+  const fetch = async (url, request) => {
+    sent.push([`${url}`.split("/").at(-1), JSON.parse(request.body)]);
+    const [status, said] = replies.shift() ?? [503, ""];
+    return new Response(typeof said === "string" ? said : JSON.stringify(said), { status });
+  };
+  return [(options) => new Campaign("http://localhost", "trial", { fetch, ...options }), sent];
+}
+
+const made = (many, at = 0) =>
+  Array.from({ length: many }, (_, each) => ({ id: `${at + each}`.padStart(32, "0") }));
+const ONE = "0".repeat(32);
+
+test("what is no reply of a server is an error", async () => {
+  const strange = [
+    ...["<html>Log in</html>", "null", "{", { decisions: [] }, { results: [] }, { decisions: [3] }],
+    ...[{ results: [null] }, { results: [{ id: ONE }] }, { decisions: made(2) }, { decisions: {} }],
+  ];
+  for (const call of [(trial) => trial.ask(), (trial) => trial.tell(ONE, 1)]) {
+    for (const reply of [...strange.map((said) => [200, said]), [302, ""]]) {
+      const [campaign] = replying(reply);
+      await assert.rejects(call(campaign()), (error) => {
+        return error instanceof ServerError && /is the address right/.test(error.message);
+      });
+    }
+    // such a program may say again what it was sent
+    for (const said of [{ detail: "got 0.731" }, { detail: [{ input: 0.731 }], code: "x" }]) {
+      const [campaign] = replying([422, said]);
+      await assert.rejects(call(campaign()), { name: "RefusedError", message: /answered 422/ });
+    }
+  }
+});
+
+for (const status of [302, 303, 307, 308]) {
+  beside(`a reward goes to no other server than its own: ${status}`, async (fake, campaign) => {
+    const decision = await campaign().ask();
+    const calls = fake.calls.length;
+    fake.away = [{ status, location: "/elsewhere/tell" }];
+    await assert.rejects(campaign().tell(decision, 1), ServerError);
+    assert.deepEqual(fake.calls.slice(calls), ["tell"]);
+  });
+}
+
+test("what has succeeded does not fail for decisions that nobody got", async () => {
+  for (const strange of [[200, "<html>"], [302, ""], [503, ""]]) {
+    const [campaign, sent] = replying(
+      ...[[503, ""], [503, ""], [200, { decisions: made(1) }], strange],
+      ...[[200, { results: [{ status: "recorded" }] }], [200, { decisions: made(1, 7) }]],
+      ...[[200, { results: [{ status: "recorded" }] }]],
+    );
+    const trial = campaign({ fallback: "blue" });
+    await trial.ask();
+    assert.equal((await trial.ask()).id, ONE);
+    assert.equal(await trial.tell(ONE, 1), "recorded"); // and they are void at this contact
+    assert.deepEqual(sent.slice(-2).map(([what]) => what), ["ask", "void"]);
+    assert.deepEqual(sent.at(-1)[1].ids, made(1, 7).map(({ id }) => id));
+  }
+});
+
+test("many decisions that nobody got are void in several calls", async () => {
+  const many = made(10_001);
+  const results = many.map(() => ({ status: "recorded" }));
+  const [campaign, sent] = replying(
+    ...[[503, ""], [503, ""], [200, { decisions: made(1) }], [200, { decisions: many }]],
+    ...[[200, { results: results.slice(1) }], [200, { results: results.slice(0, 1) }]],
+  );
+  const trial = campaign({ fallback: "blue" });
+  await trial.ask({ count: 10_001 });
+  await trial.ask();
+  const void_ = sent.filter(([what]) => what === "void").map(([, { ids }]) => ids);
+  assert.deepEqual(void_.map((ids) => ids.length), [10_000, 1]);
+  assert.deepEqual(void_.flat(), many.map(({ id }) => id));
+});
+
+test("holes, maps and users that JSON has not are not sent", async () => {
+  const [campaign, sent] = replying();
+  const trial = campaign();
+  for (const reward of [[1, , 0], Array(2)]) await assert.rejects(trial.tell(ONE, reward), RewardError);
+  for (const context of [[0.1, , 0.2], Array(2), new Map([["age", 1]]), new Date(), new Float64Array(2)]) {
+    await assert.rejects(trial.ask({ context }), TypeError);
+  }
+  for (const user of [NaN, Infinity, 0.5, 2 ** 60, 7n, {}, ["anna"], true]) {
+    await assert.rejects(trial.ask({ user }), TypeError);
+  }
+  assert.deepEqual(sent, []);
+});
+
+test("as long a timeout as one likes", async () => {
+  const fetch = (_, { signal }) =>
+    new Promise((resolve, reject) => {
+      signal.onabort = () => reject(signal.reason);
+      setTimeout(resolve, 20, new Response(JSON.stringify({ decisions: made(1) })));
+    });
+  for (const timeout of [1e7, 1e20]) {
+    const trial = new Campaign("http://localhost", "trial", { timeout, fetch });
+    assert.equal((await trial.ask()).id, ONE);
+  }
 });
