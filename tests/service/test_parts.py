@@ -214,18 +214,6 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
             campaign.uplift(wrong)
 
 
-class Own(dpb.DPKLUCB):
-    """A policy of the user's own."""
-
-
-def test_a_policy_of_ones_own_is_opened_for_its_side_alone(make: Open) -> None:
-    held(make(), policy=Own(arms=["a", "b"], epsilon=1))
-    campaign = make().open("trial", policy=Own)
-    people = [user for side in SIDES for user in on(campaign, side, 9)]
-    asked = [campaign.ask(user=user) for user in people]
-    assert {each.label for each in asked[:9]} == {"a", "b"} > {each.label for each in asked[9:]}
-
-
 # Copies that are put back
 
 
