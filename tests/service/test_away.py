@@ -42,6 +42,8 @@ class Faults(httpx.BaseTransport, httpx.AsyncBaseTransport):
         how = self.next.pop(0) if self.next else ""
         if how in ERRORS and how != "done":
             raise ERRORS[how]
+        if how == "strange":
+            return httpx.Response(200, text="<html>Log in</html>")
         if how in ("503", "500"):
             code = "store" if how == "503" else "fault"
             return httpx.Response(int(how), json={"code": code, "detail": "Away."})
@@ -159,6 +161,29 @@ def test_without_a_fallback_what_nobody_got_is_void_at_the_next_contact(far: Mak
     assert trial.pending == 1
 
 
+def test_however_many_nobody_got_they_are_void(far: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call voids no more than so many."""
+    monkeypatch.setattr("dpbandits.service.client.MOST_ITEMS", 2)
+    trial = far(fallback="blue")
+    trial.faults.next = ["done", "done"]
+    trial("ask", 3, user="anna")
+    trial("ask", user="anna")
+    assert trial.faults.seen == ["ask"] * 4 + ["void", "void"]
+    assert trial.pending == 1
+
+
+def test_what_has_succeeded_does_not_fail_for_what_nobody_got(far: Make) -> None:
+    trial = far(fallback="blue")
+    trial.faults.next = ["done", "done", "", "strange"]
+    trial("ask", user="anna")
+    decision = trial("ask", user="anna")
+    trial.faults.next = ["", "strange"]
+    assert trial("tell", decision, 1) == "recorded"
+    assert trial("tell", decision, 1) == "already"
+    assert trial.faults.seen[-2:] == ["ask", "void"]
+    assert trial.pending == 0
+
+
 def test_answers_are_told_again_until_they_are_recorded(far: Make) -> None:
     trial = far(fallback="blue")
     decisions = trial("ask", 3, user="anna")
@@ -225,6 +250,7 @@ CALLS: dict[str, Callable[[RemoteStore], object]] = {
     "create": lambda store: store.create("other", POLICY),
     "list": list,
     "scopes": lambda store: store.scopes(),
+    "ask": lambda store: store._campaign("trial").ask(),
     "tell": lambda store: store._campaign("trial").tell("0" * 32, 1),
     "beliefs": lambda store: store._campaign("trial").beliefs(),
     "ledger": lambda store: store._campaign("trial").ledger,
@@ -240,6 +266,7 @@ CALLS: dict[str, Callable[[RemoteStore], object]] = {
         (302, "text/html", b""),
         (200, "application/json", b"{"),
         (200, "application/json", b'{"results": 3}'),
+        (200, "application/json", b'{"decisions": [], "results": []}'),
         (429, "text/html", b"Later"),
     ],
 )

@@ -436,8 +436,15 @@ class Requests:
             answer = yield from self.send(self._request(owed.campaign, owed.ask), 1)
             if not isinstance(answer, Failure) and answer.status_code < 400:
                 ids = [each.id for each in self._answered(owed.ask, answer)]
-                void = Void.model_construct(decisions=ids, key=None)
-                answer = yield from self.send(self._request(owed.campaign, void), 1)
+                for at in range(0, len(ids), MOST_ITEMS):
+                    some = ids[at : at + MOST_ITEMS]
+                    void = Void.model_construct(decisions=some, key=None)
+                    answer = yield from self.send(self._request(owed.campaign, void), 1)
+                    if is_unavailable(answer):
+                        break
+        except StoreError:  # a strange reply; the call that it came after has succeeded
+            self._owed.append(owed)
+            return
         except BaseException:
             self._owed.append(owed)
             raise

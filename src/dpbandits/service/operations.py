@@ -255,7 +255,11 @@ class OperationModel(BaseModel):
         return self.reply.of(answer)
 
     def answered(self, reply: Any) -> Any:
-        """The answer that a server sent, as `run` gave it."""
+        """The answer that a server sent, as `run` gave it.
+
+        Raises:
+            ValueError: it is none to this call.
+        """
         return reply.made()
 
     def body(self) -> Any:
@@ -387,6 +391,12 @@ class Ask(OperationModel):
         """
         names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
         return decisions_of(part, names, asked, shares)
+
+    def answered(self, reply: Any) -> list[CampaignDecision]:
+        decisions: list[CampaignDecision] = reply.decisions
+        if len(decisions) != self.count:
+            raise ValueError("Expected as many decisions as were asked for.")
+        return decisions
 
     def kept(self, answer: list[CampaignDecision]) -> Any:
         return [each.model_dump(mode="json", exclude_defaults=True) for each in answer]
@@ -569,7 +579,8 @@ class ResolvingOperation(OperationModel):
         return Results(results=[Result(id=id, status=status) for id, status in pairs])
 
     def answered(self, reply: Any) -> list[TellStatus]:
-        return [each.status for each in reply.results]
+        pairs = zip(self.ids(), reply.results, strict=True)
+        return [each.status for _, each in pairs]
 
 
 @final
