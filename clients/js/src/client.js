@@ -71,7 +71,7 @@ export class Client {
    *
    * Rejects with a RewardError, a BudgetError or a MessageError. Then no report was made.
    */
-  answer(decision, reward, options = {}) {
+  async answer(decision, reward, options = {}) {
     requireOptions(options, ["datum"]);
     const { datum } = options;
     const turn = this.#last.then(() => this.#answer(decision, reward, datum));
@@ -116,7 +116,7 @@ export class Client {
       datum === undefined ? undefined : this.#datumKey(datum, named ? [arm] : []),
     );
     const told = [];
-    for (const one of keys) told.push(one && (await this.#budget.recall(one)));
+    for (const one of keys) told.push(one && ((await this.#budget.recall(one)) ?? undefined));
     const fresh = told.filter((one) => one === undefined).length;
     if (fresh) await this.#budget.spend(asText(times(randomizer.cost, BigInt(fresh))));
     const said = [];

@@ -152,3 +152,21 @@ test("what is paid for before a failing store keeps is lost, and not reported", 
   await assert.rejects(client.answer(decision(2, [0, 3]), LIKES), /no more/);
   assert.deepEqual(done, ["spend 1"]);
 });
+
+test("a store that says null of what it has not", async () => {
+  const [kept, spent] = [new Map(), []];
+  const budget = {
+    spend: (amount) => spent.push(amount),
+    recall: (key) => kept.get(key) ?? null,
+    keep: (key, answer) => kept.set(key, kept.get(key) ?? answer).get(key),
+  };
+  const client = device({ total: undefined, budget });
+  const told = [1, 2].map((id) => client.answer(decision(id, [0, 3]), LIKES, { datum: "likes" }));
+  const [one, other] = (await Promise.all(told)).map((message) => JSON.parse(message).steps);
+  assert.deepEqual(one, other);
+  assert.deepEqual(spent, ["1"]);
+});
+
+test("a misspelt option rejects the answer, too", async () => {
+  await assert.rejects(device().answer(decision(1, 0), 1, { datun: "likes" }), TypeError);
+});
