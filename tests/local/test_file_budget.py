@@ -45,6 +45,13 @@ def test_a_file_outlives_the_device(tmp_path: Path) -> None:
     assert b"0.75" not in path.read_bytes()
 
 
+def test_a_loss_of_power_brings_back_nothing(tmp_path: Path) -> None:
+    """A journal whose removal is not on disk would undo the change that it was for."""
+    with FileBudget(tmp_path / "budget", total=3)._opened() as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert database.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
+
+
 @pytest.mark.skipif(os.name == "nt", reason="has no such modes")
 def test_a_file_is_its_user_s_alone(tmp_path: Path) -> None:
     before = os.umask(0)

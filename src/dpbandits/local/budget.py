@@ -224,7 +224,7 @@ class FileBudget:
             url = f"file:{quote(os.fsencode(self.path))}?mode=rw"
             database = sqlite3.connect(url, PATIENCE, isolation_level=None, uri=True)
             with closing(database):
-                database.execute("PRAGMA synchronous = FULL")
+                database.execute("PRAGMA synchronous = EXTRA")
                 if not is_new and database.execute("PRAGMA application_id").fetchone() != (KIND,):
                     raise self._damaged()
                 database.execute("BEGIN IMMEDIATE")
