@@ -50,6 +50,9 @@ export class Campaign {
     if (fallback !== undefined && !isArm(fallback)) {
       throw new TypeError("Expected fallback to be the name or the number of an arm.");
     }
+    if (token !== undefined && !(typeof token === "string" && /^[!-~]+$/.test(token))) {
+      throw new TypeError("Expected token to be a key (not shown), without spaces and line breaks.");
+    }
     this.#address = new URL(`v1/campaigns/${encodeURIComponent(name)}/`, folder(url));
     this.#headers = { "Content-Type": "application/json" };
     if (token !== undefined) this.#headers.Authorization = `Bearer ${token}`;

@@ -293,6 +293,15 @@ test("holes, maps and users that JSON has not are not sent", async () => {
   assert.deepEqual(sent, []);
 });
 
+test("a key that no request can carry is refused at once, and not shown", () => {
+  // with a fallback arm, the server would else seem to be away for ever
+  for (const token of ["dpb_x\ndpb_y", "dpb_\u00e9\u2192", "dpb x", "", null, 7]) {
+    assert.throws(() => new Campaign("http://localhost", "trial", { token, fallback: "blue" }), (error) => {
+      return error instanceof TypeError && !error.message.includes("dpb");
+    });
+  }
+});
+
 test("as long a timeout as one likes", async () => {
   const fetch = (_, { signal }) =>
     new Promise((resolve, reject) => {
