@@ -72,7 +72,7 @@ export class Campaign {
 /** What a device may still report, and what it has reported: over any storage. */
 export interface Budget {
   spend(amount: string): void | Promise<void>;
-  recall(key: string): string | undefined | Promise<string | undefined>;
+  recall(key: string): string | null | undefined | Promise<string | null | undefined>;
   keep(key: string, answer: string): string | Promise<string>;
 }
 
