@@ -105,6 +105,8 @@ class Broken(SeparableDP):
 
     def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Answer]:
         epsilon = 2 * self.epsilon if self.fault == "too little noise" else self.epsilon
+        if self.fault == "less noise for many":
+            epsilon *= count
         if self.fault == "raw":
             noisy = total
         elif self.fault == "decides by a reward" and total == 0:
@@ -117,6 +119,8 @@ class Broken(SeparableDP):
             noisy += random.getrandbits(30)
         new = {0: 0} if self.fault == "no JSON" else [0]
         rounds = total if self.fault == "the sum beside it" else count
+        if self.fault == "says that it is large":
+            rounds += total > 5 * self.grid.steps
         return new, Answer(noisy / self.grid.steps, rounds, 1)
 
 
@@ -124,6 +128,8 @@ class Broken(SeparableDP):
     ("fault", "message"),
     [
         ("too little noise", "One record can cost 2, the guarantee is 1"),
+        ("less noise for many", "One record can cost 8, the guarantee is 1"),
+        ("says that it is large", "An answer changes with a reward, whatever the noise"),
         ("raw", "An answer changes with a reward, whatever the noise"),
         ("the sum beside it", "An answer changes with a reward, whatever the noise"),
         ("decides by a reward", "changes the requests to the noise"),
