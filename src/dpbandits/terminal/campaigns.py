@@ -186,7 +186,7 @@ def create_command(
     ] = None,
     epsilon: Annotated[str | None, typer.Option(help="The budget: 1, .5 or 1/3.")] = None,
     policy: Annotated[str, typer.Option(help=POLICY_HELP)] = RECOMMENDED[0],
-    options: Annotated[str, typer.Option(help='As JSON, such as {"min_share": .01}.')] = "{}",
+    options: Annotated[str, typer.Option(help='As JSON, such as {"min_share": 0.01}.')] = "{}",
     witness: WitnessOption = None,
 ) -> None:
     """Make a campaign.
@@ -200,7 +200,7 @@ def create_command(
         made_of = policy_from(given_policy(policy, arms, epsilon))
         made = found.create(name, made_of, **given_options(name, options))
         guarantee = made.summary().guarantee
-        console.print(f"Created {name}: {guarantee or 'no privacy'}", markup=False)
+        typer.echo(f"Created {name}: {guarantee or 'no privacy'}")
 
 
 @campaign_commands.command("list")
@@ -349,11 +349,12 @@ def given_params(view: str, given: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-@campaign_commands.command("tell")
+# a reward may be -1
+@campaign_commands.command("tell", context_settings={"ignore_unknown_options": True})
 def tell_command(
     name: NameArgument,
     decision: Annotated[str, typer.Argument(help="The id of a decision.")],
-    reward: Annotated[str, typer.Argument(help="Its reward; with a guardrail '[reward, harm]'.")],
+    reward: Annotated[str, typer.Argument(help="Its reward; with a guardrail '\\[reward, harm]'.")],
     store: StoreOption,
     witness: WitnessOption = None,
 ) -> None:
@@ -595,9 +596,13 @@ def revoke_key(
     store: DatabaseOption,
     witness: WitnessOption = None,
 ) -> None:
-    """The keys of this name open nothing any more."""
+    """The key of this name opens nothing any more."""
     with one_line_errors(), opened_database(store, witness) as found:
         from dpbandits.service.server.access import Access
 
-        many = Access(found.database, open=False).revoke(name)
-        typer.echo(f"Revoked {many} keys of {name}.")
+        if name not in {row.name for row in found.database.access_keys()}:
+            raise ValueError(
+                f"There is no key {name!r}; `dpbandits keys list` names all. None was revoked."
+            )
+        Access(found.database, open=False).revoke(name)
+        typer.echo(f"The key {name} is revoked.")

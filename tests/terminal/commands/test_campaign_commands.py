@@ -62,6 +62,17 @@ def test_a_campaign_from_the_command_line(run: Any, tmp_path: Path) -> None:
     assert "over (enough)" in run("campaign", "list")
 
 
+def test_a_reward_may_be_negative_where_the_range_is(run: Any) -> None:
+    change = '{"rewards": {"low": -5, "high": 5}}'
+    run("campaign", "create", "pain", "--policy", POLICY, "--options", change)
+    asked = json.loads(run("campaign", "ask", "pain"))["id"]
+    assert run("campaign", "tell", "pain", asked, "-1.5").strip() == "recorded"
+
+
+def test_help_shows_what_stands_in_brackets() -> None:
+    assert "[reward, harm]" in CliRunner().invoke(app, ["campaign", "tell", "--help"]).output
+
+
 def test_digits_are_an_arms_name_or_the_number_of_one_without_names(run: Any) -> None:
     """A batch of the arm 1 was recorded of the arm 2, whose number is 1; and arms without names
     could be neither paused nor asked for nor win.
@@ -87,7 +98,9 @@ def test_keys_are_made_listed_and_revoked(run: Any) -> None:
     listed = run("keys", "list")
     assert "website\task tell\tall campaigns" in listed
     assert key not in listed
-    assert "Revoked 1 keys" in run("keys", "revoke", "website")
+    assert "There is no key 'websit'" in run("keys", "revoke", "websit", code=2)
+    for _ in range(2):
+        assert "website is revoked" in run("keys", "revoke", "website")
     assert "revoked" in run("keys", "list")
 
 
