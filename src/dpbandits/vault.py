@@ -351,13 +351,13 @@ class Vault:
         Raises:
             RuntimeError: one is not an arm, or is named twice.
         """
-        arms = range(self.arms)
-        fits = [
-            type(c) is int or (isinstance(c, Integral) and not isinstance(c, bool))
-            for c in coordinates
-        ]
-        plain = tuple(map(int, coordinates)) if all(fits) else ()
-        if len({c for c in plain if c in arms}) < len(coordinates):
+        plain = tuple(coordinates)
+        if not {int}.issuperset(map(type, plain)):
+            fit = all(isinstance(c, Integral) and not isinstance(c, bool) for c in plain)
+            plain = tuple(map(int, plain)) if fit else (-1,)
+        if plain and not (
+            0 <= min(plain) <= max(plain) < self.arms and len(set(plain)) == len(plain)
+        ):
             raise RuntimeError(
                 f"Expected different whole numbers from 0 to {self.arms - 1} as arms, got "
                 f"{tuple(coordinates)}. Correct the policy's plan or its oracle. Nothing was "
