@@ -6,6 +6,7 @@ import csv
 import inspect
 import json
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,7 +19,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from dpbandits.core.errors import Error
+from dpbandits.core.errors import Error, PrivacyWarning
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.terminal.console import console, one_line_errors
@@ -198,7 +199,11 @@ def create_command(
         from dpbandits.service.creation import policy_from
 
         made_of = policy_from(given_policy(policy, arms, epsilon))
-        made = found.create(name, made_of, **given_options(name, options))
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always", PrivacyWarning)
+            made = found.create(name, made_of, **given_options(name, options))
+        for each in warned:  # without our code
+            typer.echo(f"Warning: {each.message}", err=True)
         guarantee = made.summary().guarantee
         typer.echo(f"Created {name}: {guarantee or 'no privacy'}")
 

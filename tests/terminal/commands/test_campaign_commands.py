@@ -69,6 +69,12 @@ def test_a_reward_may_be_negative_where_the_range_is(run: Any) -> None:
     assert run("campaign", "tell", "pain", asked, "-1.5").strip() == "recorded"
 
 
+def test_a_warning_is_one_line(run: Any) -> None:
+    *warned, made = run("campaign", "create", "one", "--arms", "7", "--epsilon", "1").splitlines()
+    assert [line.partition(":")[0] for line in warned] == ["Warning"]
+    assert made.startswith("Created one: ")
+
+
 def test_help_shows_what_stands_in_brackets() -> None:
     assert "[reward, harm]" in CliRunner().invoke(app, ["campaign", "tell", "--help"]).output
 
