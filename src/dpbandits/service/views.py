@@ -36,7 +36,7 @@ from dpbandits.session.predictions import Predictions
 from dpbandits.session.segments import ONE_SEGMENT, SegmentBelief, SegmentedTable
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
-from dpbandits.session.statement import WIDTH
+from dpbandits.session.statement import WIDTH, spent_in_all
 from dpbandits.session.storing import (
     StoredHistory,
     alarms_of,
@@ -242,7 +242,8 @@ def statement_of(tx: Transaction, part: Part) -> str:
     window = window_of(part.session)
     users, learned = (None, None) if window is None else tx.rows.people(window)
     where = "" if tx.layout.is_whole else ", over all parts of the campaign"
-    text, why = statement_in(part.session, users, learned, where), part.head.closed
+    fences, why = part.head.generation - 1, part.head.closed
+    text = statement_in(part.session, users, learned, where, fences)
     if tx.layout.options.get("unsealed"):
         text += f"\n{fill(UNSEALED, WIDTH)}\n"
     if why is None or part.session.closed is not None:
@@ -550,7 +551,11 @@ VIEWS: dict[str, View] = {
         encode=models.SentGuarantee.of,
         combine=first_of,
     ),
-    "spent": View(lambda tx, part: part.session.spent, models.Exact | None, combine=largest_of),
+    "spent": View(
+        lambda tx, part: spent_in_all(part.session, part.head.generation - 1),
+        models.Exact | None,
+        combine=largest_of,
+    ),
     "generation": View(lambda tx, part: part.head.generation, int, combine=largest_of),
     "attribution_window": View(
         lambda tx, part: part.session.attribution_window, float | None, combine=first_of

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from fractions import Fraction
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,11 @@ NEWEST = 50
 
 
 def statement(
-    session: Session, users: int | None, in_window: int | None = None, where: str = ""
+    session: Session,
+    users: int | None,
+    in_window: int | None = None,
+    where: str = "",
+    fences: int = 0,
 ) -> str:
     """The statement as text, lines of at most 88 characters.
 
@@ -33,6 +38,7 @@ def statement(
         users: how many were asked for; None if that is said elsewhere or not known here.
         in_window: how many were learned from in the window that is open, where rows say so.
         where: over what these are counted, in words.
+        fences: how often a store gave up what it could not tell from what was read before.
     """
     people, rail, view = session._tables.people, session.guardrail, session._current
     about, waits, ranged = session.policy.about, session.attribution_window, session.rewards
@@ -72,7 +78,7 @@ def statement(
         people_words(users, in_window, where),
         f"Decisions made: {view.asked:,}. {recorded}: {view.records:,}. Resolved without reading a "
         f"reward: {view.unread:,}. Waiting: {len(view.pending):,}.",
-        ledger_words(session),
+        ledger_words(session, fences),
         stored_words(session),
         closing_words(session),
         results_words(session),
@@ -478,10 +484,20 @@ def arms_words(session: Session) -> str:
     return f"Arms: {', '.join(names)}{more}."
 
 
-def ledger_words(session: Session) -> str:
+def spent_in_all(session: Session, fences: int) -> Fraction | None:
+    """Return `Session.spent`; after a fence all that is promised, for what was read and then lost
+    is not known.
+    """
+    guarantee, spent = session._vault.guarantee, session.spent
+    if not fences or guarantee is None or spent is None:
+        return spent
+    return max(spent, guarantee.cost)
+
+
+def ledger_words(session: Session, fences: int) -> str:
     """What was read so far."""
-    ledger, spent, several = session.ledger, session.spent, is_several(session)
-    each = session._vault.guarantee
+    ledger, spent, several = session.ledger, spent_in_all(session, fences), is_several(session)
+    each, lost = session._vault.guarantee, ""
     count = sum(line.releases for line in ledger)
     readings = f"{count:,} reading{'' if count == 1 else 's'}"
     number = sum(line.stop - line.start for line in ledger)
@@ -496,8 +512,14 @@ def ledger_words(session: Session) -> str:
             f" Recorded beside these: {rest:,}, in open blocks or dropped unread (a retired arm's)."
         )
     unit = "ε" if each is None or each.measure == "pure" else "ρ"
+    if fences:
+        times = "once" if fences == 1 else f"{fences:,} times"
+        lost = (
+            f" The campaign was fenced {times}: its database was put back, or a release was cut "
+            "off after its draw. What was read then and lost is not among these."
+        )
     return (
         f"Ledger: {readings} with noise, of {read}, each read once at most, so that their costs do "
-        f"not add up. The most that {one} cost in all readings together is {unit} = "
+        f"not add up.{lost} The most that {one} cost in all readings together is {unit} = "
         f"{printed(spent)}.{left}"
     )

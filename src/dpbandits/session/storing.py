@@ -669,7 +669,7 @@ def share_contributions(
 
 
 def statement_in(
-    session: Session, users: int | None, in_window: int | None, where: str = ""
+    session: Session, users: int | None, in_window: int | None, where: str, fences: int
 ) -> str:
     """Return the session's privacy statement.
 
@@ -677,11 +677,12 @@ def statement_in(
         users: how many rows there are of people; None where people do not come back.
         in_window: of them, how many were learned from in the window that is open.
         where: over what these are counted, in words.
+        fences: how often the campaign was fenced.
     """
     people = session._tables.people
     session._settle_to_show()
     spans = people is not None and people.span is not None
-    return statement(session, users, in_window if spans else None, where)
+    return statement(session, users, in_window if spans else None, where, fences)
 
 
 def is_sticky(session: Session) -> bool:

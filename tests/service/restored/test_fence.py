@@ -4,6 +4,7 @@ proofs/fence.md.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from datetime import timedelta
 from itertools import islice
@@ -70,6 +71,10 @@ def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite, kind: str) -> N
     assert not campaign.summary().waiting
     (lost,) = lost_lines(campaign)
     assert (lost.generation, lost.cost) == (1, "1")
+    assert campaign.spent == 1
+    said = " ".join(campaign.statement().split())
+    assert "The campaign was fenced once" in said
+    assert re.search("The most that any .* cost in all readings together is ε = 1", said)
     assert campaign.events()[0].what == "fence"
     for reward in (0, 1):
         assert {campaign.tell(each, reward) for each in late} == {"gone"}
