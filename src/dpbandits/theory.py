@@ -58,6 +58,7 @@ __all__ = [
 
 
 FINE = Grid(steps=1024)  # the law's grid; 0/1 rewards are unchanged
+ENOUGH = 300.0  # e^2ε is finite up to here, and a budget above it changes no bound
 SEARCH = 120  # golden sections, to the last bit
 GOLD = (math.sqrt(5.0) - 1.0) / 2.0
 
@@ -209,8 +210,8 @@ def local_lower_bound(environment: Environment, rounds: int, epsilon: float) -> 
         rounds: T.
         epsilon: ε of one report.
     """
-    contraction = math.tanh(epsilon / 2) ** 2
-    shrink = min(4.0, math.exp(2 * epsilon)) * math.expm1(epsilon) ** 2
+    contraction, budget = math.tanh(epsilon / 2) ** 2, min(epsilon, ENOUGH)
+    shrink = (min(2.0, math.exp(budget)) * math.expm1(budget)) ** 2
 
     def reported(distances: Distances, arm: int) -> float:
         return min(contraction * distances.entropy(arm), shrink * distances.moved(arm) ** 2)
@@ -397,7 +398,8 @@ def _sum_over_gaps(environment: Environment, rounds: int, divergence: Divergence
 
 def fewest_plays(rounds: int, divergence: float) -> float:
     """Return ln T/divergence, at most T."""
-    return min(float(rounds), math.log(rounds) / divergence)
+    told = math.log(rounds)
+    return told / divergence if divergence * rounds > told else float(rounds)
 
 
 # Bounds for the worst instance: full information, paths, and all instances.
@@ -447,7 +449,8 @@ def private_paths_lower_bound(
     """
     if arms % size or not 0.0 < gap / size < 0.35:
         return math.nan
-    return (arms - size) * size * math.log(rounds) / (64.0 * math.expm1(epsilon) ** 2 * gap)
+    grown = math.expm1(min(epsilon, ENOUGH))
+    return (arms - size) * size * math.log(rounds) / (64.0 * grown**2 * gap)
 
 
 def semi_bandit_lower_order(arms: int, size: int, gap: float, rounds: int, epsilon: float) -> float:

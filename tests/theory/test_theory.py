@@ -27,6 +27,18 @@ def test_lower_bounds_are_the_formulas() -> None:
     assert theory.shariff_sheffet(ENV, 10**5, 0.5) == pytest.approx(2 * log_t / 0.5)
 
 
+@pytest.mark.parametrize("name", ["KLUCB", "DPKLUCB", "LDPKLUCB"])
+@pytest.mark.parametrize("eps", [1e-9, 1, 400, 10**50])
+@pytest.mark.parametrize("best", [0.1 + 0.2, 0.3 + 1e-9])  # means that rounding alone tells apart
+def test_near_ties_and_huge_budgets_have_bounds(name: str, eps: float, best: float) -> None:
+    policy = POLICIES[name](arms=2, **({} if name == "KLUCB" else {"epsilon": eps}))
+    bounds = (theory.lower_bound, theory.upper_bound, theory.regret_order)
+    low, high, order = (f(policy, dpb.Bernoulli([0.3, best]), 10**6) for f in bounds)
+    assert 0 <= low <= high
+    assert order >= 0
+    assert low <= (best - 0.3) * 10**6
+
+
 def test_privacy_never_lowers_a_bound() -> None:
     free = dpb.lower_bound(dpb.UCB1(arms=3), ENV, 10**6)
     central = [

@@ -40,7 +40,7 @@ PAPER = "Azize, Wu, Honda, Orabona, Ito and Basu 2025"
 def divergence_order(means: Sequence[float], rounds: int, eps: float, alpha: float) -> float:
     """Return α Σ Δ ln T/d_eps(μ, μ*)."""
     best, log_t = max(means), math.log(rounds)
-    ratios = [(best - mean) / d_eps(mean, best, eps) for mean in means if mean < best]
+    ratios = [(best - mean) / far for mean in means if (far := d_eps(mean, best, eps)) > 0]
     return alpha * log_t * math.fsum(ratios)
 
 

@@ -137,7 +137,7 @@ class KLUCB(IndexPolicy):
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         best = max(means)
-        ratios = [(best - mean) / kl(mean, best) for mean in means if mean < best]
+        ratios = [(best - mean) / far for mean in means if (far := kl(mean, best)) > 0]
         return math.log(rounds) * math.fsum(ratios)
 
 
