@@ -90,7 +90,7 @@ def in_panel(frame: pl.DataFrame, panel: Panel) -> pl.DataFrame:
     """The panel's rows of a results table."""
     return frame.filter(
         (pl.col("environment") == panel.environment)
-        & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(panel.epsilon))
+        & (pl.col("epsilon").is_null() | pl.col("epsilon").eq(pl.lit(panel.epsilon, pl.Float64)))
     )
 
 
@@ -172,8 +172,9 @@ def regret_figure(results: Results, panels: list[Panel], *, log_x: bool = True) 
 
 
 def finding(results: Results, panel: Panel) -> str:
-    """Which policy loses least, of the private ones if there are any."""
-    row = compared(results, panel).row(0, named=True)
+    """Which policy loses least of those played longest, of the private ones if there are any."""
+    rows = compared(results, panel)
+    row = rows.filter(pl.col("rounds") == rows["rounds"].max()).row(0, named=True)
     kind = "least with privacy" if row["guarantee"] is not None else "least"
     return f"{kind}: {row['label']}, {row['mean']:,.0f}"
 
@@ -259,16 +260,19 @@ def scale_rounds(ax: Axes, first: float, last: float, log_x: bool) -> None:
 
 
 def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:
-    """The axis of regret, up to the ends of intervals. If policies differ much it is logarithmic,
-    from (least regret at the end)/below.
+    """The axis of regret, from 0, or below it where a mean is, up to the ends of intervals. If
+    policies differ much it is logarithmic, from (least regret at the end)/below.
     """
     final = shown.filter(pl.col("round") == pl.col("round").max().over("label"))["mean"]
     low, high = extremes(final)
-    top = 1.12 * extremes(shown["mean"] + 1.96 * shown["error"].fill_null(0))[1] or 1.0
-    if low > 0 and high / low > SPREAD:
+    half = 1.96 * shown["error"].fill_null(0)
+    top = 1.12 * max(0.0, extremes(shown["mean"] + half)[1])
+    negative = extremes(shown["mean"])[0] < 0
+    if low > 0 and high / low > SPREAD and not negative:
         log_regret(ax, low / below, 1.3 * top)
     else:
-        ax.set_ylim(0, top)
+        bottom = 1.12 * extremes(shown["mean"] - half)[0] if negative else 0.0
+        ax.set_ylim(bottom, top if top > bottom else 1.0)
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 

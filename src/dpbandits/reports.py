@@ -4,9 +4,9 @@ HTML page that says everything about it.
 
 import platform
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
-from itertools import groupby
+from itertools import chain, count, groupby
 from math import hypot
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,7 +188,8 @@ def price_in(results: Results, panel: Panel) -> PriceOfPrivacy | None:
     plain = next(
         row for row in rows if row["label"] == ours["baseline"] and row["rounds"] == ours["rounds"]
     )
-    return PriceOfPrivacy(panel, ours, plain, private[0], bool(known))
+    least = next(row for row in private if row["rounds"] == ours["rounds"])
+    return PriceOfPrivacy(panel, ours, plain, least, bool(known))
 
 
 def is_recommended(policy: Policy) -> bool:
@@ -453,9 +454,9 @@ def draw(results: Results) -> Figures:
     regret against ε.
     """
     figures: Figures = {}
-    for name in results.config.loaded:
+    folder = results.out / "figures"
+    for name, stem in file_names(results.config.loaded).items():
         panels = [panel for panel in panels_of(results) if panel.environment == name]
-        folder, stem = results.out / "figures", slug(name)
         regret = save(regret_figure(results, panels), folder / f"regret-{stem}")
         figures[name] = [Picture(regret.svg, "Mean regret against rounds")]
         if sum(panel.epsilon is not None for panel in panels) > 1:
@@ -466,6 +467,13 @@ def draw(results: Results) -> Figures:
     return figures
 
 
-def slug(name: str) -> str:
-    """A file name of letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "environment"
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """A file name of letters, digits and hyphens for each; where two would be alike, a number
+    tells them apart.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "environment"
+        numbered = (f"{plain}-{number}" for number in count(2))
+        found[name] = next(each for each in chain([plain], numbered) if each not in found.values())
+    return found

@@ -19,9 +19,10 @@ from dpbandits.plots import (
     panels_of,
     regret_figure,
     save,
+    scale_regret,
 )
 from dpbandits.policies import POLICIES
-from dpbandits.reports import slug
+from dpbandits.reports import file_names
 from dpbandits.sweeps import Results
 
 
@@ -97,6 +98,16 @@ def test_the_default_policy_stands_out_and_no_two_look_alike() -> None:
     assert len(set(found.values())) == len(found)
 
 
-@pytest.mark.parametrize(("name", "file"), [("COPD trial (ε)", "copd-trial"), ("ε", "environment")])
-def test_file_names_are_plain(name: str, file: str) -> None:
-    assert slug(name) == file
+def test_file_names_are_plain_and_never_the_same() -> None:
+    names = ["COPD trial (ε)", "ε", "gap +", "gap -", "gap 2", "δ"]
+    files = ["copd-trial", "environment", "gap", "gap-2", "gap-2-2", "environment-2"]
+    assert file_names(names) == dict(zip(names, files, strict=True))
+
+
+@pytest.mark.parametrize(("low", "high"), [(-300.0, -20.0), (-300.0, 40.0), (0.0, 0.0)])
+def test_regret_below_0_is_drawn(low: float, high: float) -> None:
+    shown = pl.DataFrame({"label": "a", "round": [1, 2], "mean": [low, high], "error": [1.0, 1.0]})
+    axes = Figure().subplots()
+    scale_regret(axes, shown, below=6)
+    bottom, top = axes.get_ylim()
+    assert bottom <= low <= high < top
