@@ -114,7 +114,8 @@ class StoppingRule(Policy):
     @final
     def update(self, state: Watching, plan: Plan, release: Release) -> Watching:
         halt = release.answers[0] if release.answers else None
-        return state._replace(t=release.round) if halt is None else Watching(release.round, *halt)
+        seen = state.t + sum(times for _, times in release.told)  # without those that were dropped
+        return state._replace(t=seen) if halt is None else Watching(seen, *halt)
 
     @final
     def estimate(self, state: Watching) -> Stopped | None:

@@ -45,6 +45,16 @@ def test_a_stream_that_ends_gives_what_it_has(rule: Any) -> None:
     assert sum(e.stop - e.start for e in estimator.session.ledger) == 3
 
 
+def test_values_that_were_dropped_do_not_count_towards_the_cap() -> None:
+    rule = dpb.DPExponentialNAS(alpha=0.1, beta=0.1, cap=8, epsilon=1)
+    session = dpb.Session(rule, noise=SimulatedNoise(1))
+    session.tell(session.ask(), 0.5)
+    session.drop_open()
+    while not session.state.rounds:
+        session.tell(session.ask(), 0.5)
+    assert (session.state.rounds, session.resolved) == (8, 9)
+
+
 def test_an_iterator_is_read_no_further_than_needed() -> None:
     read = itertools.count()
     found = dpb.estimate(
