@@ -140,6 +140,13 @@ class Network:
             dropped=self.dropped + int((~mine).sum()),
         )
 
+    def trip(self, source: str, target: str) -> Network:
+        """Without the edges of `ends_only` nodes at which a trip from source to target neither
+        begins nor ends.
+        """
+        closed = {node for node in self.ends_only if self.nodes[node] not in (source, target)}
+        return self.only(e for e, edge in enumerate(self.edges) if closed.isdisjoint(edge))
+
     def only(self, edges: Iterable[int]) -> Network:
         """All nodes, and these edges."""
         chosen = list(edges)

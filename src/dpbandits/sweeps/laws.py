@@ -353,8 +353,8 @@ def named_edges(network: Network) -> list[tuple[str, str]]:
 
 
 class RoadsSetting(Setting):
-    """Shortest paths on a road network (TNTP): an arm is a link, its cost the free-flow time,
-    scaled to [0, `most`].
+    """Shortest paths on a road network (TNTP), not through its zones: an arm is a link, its cost
+    the free-flow time, scaled to [0, `most`].
     """
 
     law: Literal["roads"]
@@ -364,7 +364,7 @@ class RoadsSetting(Setting):
     most: float = Field(default=0.9, gt=0, le=1)
 
     def load(self, folder: Path) -> Loaded:
-        network = datasets.roads(data_file(folder, self.path))
+        network = datasets.roads(data_file(folder, self.path)).trip(self.source, self.target)
         edges = named_edges(network)
         names = tuple(f"{u} to {v}" for u, v in edges)
         problem = Paths(edges, self.source, self.target)
