@@ -76,6 +76,9 @@ def test_shards_copied_into_one_folder_are_the_sweep(tiny: Results, tmp_path: Pa
     whole = run_sweep(tiny.config, tmp_path / "all", workers=1)
     assert whole.computed == 0
     same(whole, tiny)
+    for part in ((0, 3), (4, 3), (13, 20)):  # of twelve cells
+        with pytest.raises(ValueError, match="i at most 12"):
+            run_sweep(tiny.config, tmp_path, shard=part)
 
 
 def test_a_worker_with_other_code_is_refused(tiny: Results) -> None:

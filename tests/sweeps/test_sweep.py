@@ -226,3 +226,14 @@ def test_a_sweep_names_the_cell(workers: int, tmp_path: Path) -> None:
     notes = " ".join(caught.value.__notes__)
     assert "Fails at ε = " in notes
     assert " on two arms." in notes
+
+
+def test_a_log_that_ends_too_early_is_refused(tmp_path: Path) -> None:
+    rows = "".join(f"{n % 2},1,{n % 2},0.5\n" for n in range(20))
+    (tmp_path / "log.csv").write_text(f"item_id,position,click,propensity_score\n{rows}")
+    file = tmp_path / "log.toml"
+    text = sweep_text("DPKLUCB", rounds=20, runs=1, means="0.6, 0.4")
+    law = 'law = "obd"\npath = "log.csv"'
+    file.write_text(text.replace('law = "bernoulli"\nmeans = [0.6, 0.4]', law), encoding="utf-8")
+    with pytest.raises(ValueError, match="log that lasts for 20 rounds; in one run it ended after"):
+        run_sweep(load_config(file), tmp_path / "out", workers=1)

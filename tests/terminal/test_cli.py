@@ -88,6 +88,14 @@ def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
     assert "2 computed" in dpbandits("run", str(sweep), "--out", str(out), "--workers", "1").stdout
 
 
+def test_a_fault_of_an_own_policy_names_the_cell(tmp_path: Path) -> None:
+    sweep = tmp_path / "own.toml"
+    sweep.write_text(SWEEP.replace("DPKLUCB", "tests.simulation.test_simulate:Fails"))
+    line = one_line(dpbandits("run", str(sweep), "--workers", "1", "--out", str(tmp_path)))
+    assert line.startswith("Error: LookupError('no such table') In run 0 of Fails")
+    assert line.endswith("Fails at ε = 1 on two arms.")
+
+
 def test_results_go_to_a_folder_of_the_sweeps_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,6 +180,11 @@ def measure(cell: Cell, first: int = 0) -> tuple[pl.DataFrame, Facts]:
             shuffle=cell.shuffled,
             first=first,
         )
+        if (played := int(runs.lengths.min())) < cell.rounds:
+            raise ValueError(
+                f"Expected a log that lasts for {cell.rounds:,} rounds; in one run it ended after "
+                f"{played:,}. Take fewer rounds."
+            )
         frame = curve_of(runs, first)
         return frame, facts_of(cell) | {"seconds": perf_counter() - start}
     except Exception as error:

@@ -74,13 +74,12 @@ def run_sweep(
             these cells. Copy the `cells` folders of all shards into one to have the whole sweep.
 
     Raises:
+        ValueError: there is no such shard, or it has no cells.
         WorkerError: the workers or the scheduler were lost, or run other code. What was finished
             is kept.
     """
     out, tell = Path(out), progress or (lambda step: None)
-    cells = config.cells()
-    if shard is not None:
-        cells = cells[shard[0] - 1 :: shard[1]]
+    cells = config.cells() if shard is None else part_of(config.cells(), *shard)
     require_writable(out)
     missing, damaged = cells_to_compute(cells, out, tell)
     done = len(cells) - len(missing)
@@ -89,6 +88,16 @@ def run_sweep(
         done += 1
         tell(SweepStep("computed", missing[key], done, len(cells)))
     return collect(config, cells, out, computed=len(missing), damaged=damaged)
+
+
+def part_of(cells: list[Cell], i: int, n: int) -> list[Cell]:
+    """Every n-th cell, from the i-th on."""
+    if not 1 <= i <= min(n, len(cells)):
+        raise ValueError(
+            f"Expected shard (i, n) with 1 ≤ i ≤ n, and i at most {len(cells)}, the number of "
+            f"cells; got ({i}, {n})."
+        )
+    return cells[i - 1 :: n]
 
 
 def cells_to_compute(

@@ -34,7 +34,10 @@ def one_line_errors(
         yield
     except (ValueError, TypeError, LookupError, OSError, Error) as error:
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
-        errors.print(f"Error: {words}", soft_wrap=True, highlight=False, markup=False)
+        notes = getattr(error, "__notes__", [])  # where in the user's own work it happened
+        words = repr(error) if notes and isinstance(error, LookupError) else words
+        said = " ".join(map(str, ["Error:", words, *notes]))
+        errors.print(said, soft_wrap=True, highlight=False, markup=False)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         errors.print(f"Stopped. {stopped}")
