@@ -102,19 +102,19 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, opened: list[Any]) -> O
     """Opens one and the same store, of each kind; options as for `open_store`. One in memory has
     the same statements, so only the storage suite and interrupted calls are tried there.
     """
-    witness = tmp_path / "witness"
+    known: dict[str, Any] = {"key": KEY, "witness": tmp_path / "witness"}
+    memory, url = None, f"sqlite:///{tmp_path}/trial.db"
     if request.param == "memory":
         memory = Database("memory:")
-        opened.append(CampaignStore(memory, Witness(witness), key=KEY))
-        return lambda **options: CampaignStore(memory, Witness(witness), **{"key": KEY, **options})
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path}/trial.db"
-    else:
+    elif request.param == "postgresql":
         url = request.getfixturevalue("server").fresh(secrets.token_hex(8))
 
     def opener(**options: Any) -> CampaignStore:
-        store = open_store(url, **{"key": KEY, "witness": witness, **options})
-        opened.append(store)
-        return store
+        how = known | options
+        if memory is None:
+            opened.append(open_store(url, **how))
+        else:
+            opened.append(CampaignStore(memory, Witness(how.pop("witness")), **how))
+        return opened[-1]
 
     return opener
