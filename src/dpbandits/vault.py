@@ -227,9 +227,8 @@ class Vault:
             None if self.guarantee is None else self.guarantee.cost / self.width
         )
         self.costs = mechanism.costs if randomizer is None else None
-        plain = (
-            feedback == "bandit" and randomizer is None and self.numbers == 1 and to_unit is None
-        )
+        plain = feedback == "bandit" and randomizer is None and to_unit is None
+        plain = plain and self.numbers == 1 and self.costs is None  # arms' costs are looked at
         self._every = tuple(range(arms))
         # where the record was that was checked last, and its arms: consecutive ones share them
         self._known: tuple[Any, tuple[int, ...] | None] = (), ()

@@ -5,7 +5,7 @@ touches more than its cost covers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import LedgerError
 from dpbandits.core.plan import EVERY, Hold, PublicRng
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import JointBatch, LazyForgetful, LocalLaplace, NoisyMax
+from dpbandits.mechanisms import JointBatch, LazyForgetful, LocalLaplace, NoisyMax, WeightedArms
 from dpbandits.oracles import DecisionSet, Matroid
 from dpbandits.policies import CUCB, DPTSMAT, LazyCUCB
 from dpbandits.policies.matroid import FIRST
@@ -236,6 +236,19 @@ def test_every_door_refuses_too_many_arms_and_those_of_no_vault(where: Any) -> N
     report = LocalLaplace(epsilon=1, width=3).report(rewards, Exact(1))  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="Correct"):
         local.checked(where, report)
+
+
+def test_a_single_arm_that_costs_more_than_the_guarantee_is_not_recorded() -> None:
+    half, inner = Fraction(1, 2), LazyForgetful(epsilon=Fraction(1))
+    mechanism = WeightedArms(inner=inner, kinds=(1, 2), epsilon=half, width=1)
+    vault = Vault("bandit", mechanism, 2, Exact(1))
+    assert vault.quick_parts(0, 1.0) is None
+    with pytest.raises(RuntimeError, match="weights of at most 1 together"):
+        vault.checked(0, 1.0)
+    assert vault.checked(1, 1.0) == 1.0
+    for kinds in ((0, 2), (1, -1)):
+        with pytest.raises(ValueError, match="kinds"):
+            replace(mechanism, kinds=kinds)
 
 
 @dataclass(frozen=True, kw_only=True)

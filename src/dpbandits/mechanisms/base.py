@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.inputs import has_form_of, whole_number
-from dpbandits.core.privacy import Grid, Guarantee, as_fraction, printed, require_grid
+from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
 # What answers say about means: the noisy sum and the law of its noise. All of it is public.
@@ -731,11 +731,11 @@ class WeightedArms(Around):
             fraction.
         kinds: for each arm that whole number, so that it is released at ε/kind of the inner
             mechanism.
-        epsilon: ε of a record, at least that of each arm alone.
+        epsilon: ε of a record.
         width: the most arms of a super arm.
 
     Raises:
-        ValueError: an arm alone costs more, or a kind is no whole number from 1 on.
+        ValueError: an epsilon that is not above 0, or a kind that is no whole number from 1 on.
     """
 
     inner: LazyForgetful | LazyCumulative
@@ -749,11 +749,6 @@ class WeightedArms(Around):
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
         costs = tuple(self.inner.epsilon / whole_number(kind, "kinds", 1) for kind in self.kinds)
         object.__setattr__(self, "costs", costs)
-        if max(costs) > self.epsilon:  # single arms are recorded without a look at their costs
-            raise ValueError(
-                f"Expected epsilon of at least {printed(max(costs))}, which one of the arms costs "
-                f"alone, got {printed(self.epsilon)}."
-            )
 
     @property
     def guarantee(self) -> Guarantee:

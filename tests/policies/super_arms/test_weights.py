@@ -88,6 +88,12 @@ def test_oracle_that_lies_cannot_record() -> None:
     assert session.resolved == 0
 
 
+def test_an_arm_of_no_super_arm_may_have_any_weight() -> None:
+    problem = dpb.LinearMatroid([[1, 0], [0, 1], [0, 0]])
+    policy = dpb.LazyCUCB(problem=problem, epsilon=1, weights=["1/2", "1/2", 3])
+    assert policy.guarantee.epsilon == 1
+
+
 PROBLEMS: list[Callable[[], dpb.DecisionSet]] = [
     lambda: PUBLIC,
     lambda: dpb.UniformMatroid(arms=5, rank=2),
