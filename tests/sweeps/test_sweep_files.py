@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from dpbandits.core.errors import ConfigError
 from dpbandits.reports import for_spreadsheets
 from dpbandits.simulation import simulate
-from dpbandits.sweeps.cells import require_writable
+from dpbandits.sweeps.cells import own_digest, require_writable
 from dpbandits.sweeps.config import load_config
 from dpbandits.sweeps.run import run_sweep
 from dpbandits.terminal.cli import app
@@ -106,6 +106,28 @@ def test_a_policy_of_ones_own_is_played_and_its_file_belongs_to_the_result(tmp_p
     assert results.summary["runs"].to_list() == [4, 4]
     keys = [cell.key for cell in load_config(path).cells()]
     assert len(set(keys)) == 2
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "sweeps_mine.py").write_text(OWN.format(extra=2.0))
+    with pytest.raises(ConfigError, match=r"another module of that name, .*sweeps_mine\.py"):
+        load_config(written(other, SWEEP.replace("UCB1", "sweeps_mine:Mine")))
+
+
+def test_files_that_an_own_policy_uses_belong_to_its_result(tmp_path: Path) -> None:
+    (tmp_path / "sweeps_base.py").write_text(OWN.format(extra=1.0))
+    (tmp_path / "sweeps_formula.py").write_text("def formula(): return 1")
+    (tmp_path / "sweeps_unused.py").write_text("")
+    uses = "import sweeps_formula\nfrom sweeps_base import Mine as Base\nclass Mine(Base): pass"
+    (tmp_path / "sweeps_derived.py").write_text(uses)
+    path = written(tmp_path, SWEEP.replace("UCB1", "sweeps_derived:Mine"))
+    cls = type(load_config(path).cells()[-1].policy)
+    digests = [own_digest.__wrapped__(cls)]
+    for name in ("base", "formula", "derived", "unused"):
+        with (tmp_path / f"sweeps_{name}.py").open("a") as file:
+            file.write("# edited")
+        digests.append(own_digest.__wrapped__(cls))
+    assert len(set(digests)) == 4
+    assert digests[-1] == digests[-2]
 
 
 def test_an_environment_of_one_arm_is_played_to_the_end(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from traceback import extract_tb
+from types import ModuleType
 from typing import Any
 
 from dpbandits.policies import CONTEXTUAL, POLICIES
@@ -43,6 +44,7 @@ def named_object(text: str, folder: Path | None = None) -> Any:
     with importing_from(folder):
         try:
             named: Any = importlib.import_module(module)
+            require_here(named, folder)
             for part in attribute.split("."):
                 named = getattr(named, part)
         except (Exception, SystemExit) as error:
@@ -52,6 +54,19 @@ def named_object(text: str, folder: Path | None = None) -> Any:
                 f"Expected {text!r} to be module:object, importable from here: {reason}."
             ) from error
     return named
+
+
+def require_here(module: ModuleType, folder: Path | None) -> None:
+    """Raise if the folder has a module of that name with another text.
+
+    Raises:
+        ImportError: it has.
+    """
+    if folder is None:
+        return
+    here, found = folder / f"{module.__name__.replace('.', '/')}.py", Path(module.__file__ or "")
+    if here.is_file() and not (found.is_file() and here.read_bytes() == found.read_bytes()):
+        raise ImportError(f"this process has another module of that name, {found}; rename yours")
 
 
 def line_in(module: str, error: BaseException) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from inspect import getfile
 from io import BytesIO
 from pathlib import Path
 from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -128,13 +130,37 @@ def code_digest(package: Path = Path(__file__).parents[1]) -> str:
 
 @cache
 def own_digest(cls: type[Policy]) -> str:
-    """A hash of the file that a policy of the user's own is written in; empty for ours."""
+    """A hash of the file that a policy of the user's own is written in, and of those beside and
+    below it that it uses; empty for ours.
+    """
     if POLICIES.get(cls.__name__) is cls:
         return ""
     try:
-        return hashlib.sha256(Path(getfile(cls)).read_bytes()).hexdigest()
+        first = Path(getfile(cls))
+        files = sorted({first, *(Path(getfile(each)) for each in own_modules(cls, first.parent))})
+        hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
     except (TypeError, OSError):  # made where there is no file
         return "no file"
+    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
+
+
+def own_modules(cls: type[Policy], folder: Path) -> list[ModuleType]:
+    """The module of a class, and those in this folder whose names or objects it uses, directly or
+    not.
+    """
+    found = [sys.modules[cls.__module__]]
+    for module in found:
+        for value in list(vars(module).values()):
+            name = (
+                value.__name__
+                if isinstance(value, ModuleType)
+                else getattr(value, "__module__", None)
+            )
+            other = sys.modules.get(name) if isinstance(name, str) else None
+            file = getattr(other, "__file__", None)
+            if other and file and other not in found and Path(file).is_relative_to(folder):
+                found.append(other)
+    return found
 
 
 def fingerprint(environment: Environment) -> dict[str, Any]:
