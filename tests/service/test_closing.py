@@ -5,6 +5,7 @@ by whichever process comes next.
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -49,14 +50,18 @@ class Trial:
     def campaign(self) -> Any:
         return self.store["trial"]
 
-    def asked(self, count: int) -> list[Any]:
+    def asked(self, times: int) -> list[Any]:
         found = list[Any]()
-        for number in range(count):
+        for number in range(times):
             how: dict[str, Any] = {}
             if "segments" in self.options:
                 how["segment"] = ["DE", "FR"][number % 2]
-            if {"privacy_unit", "holdout"} & self.options.keys():
+            if "privacy_unit" in self.options:
                 how["user"] = f"{number} at {self.clock.now}"
+            if "holdout" in self.options:  # as many on each side in every run
+                names = (f"{number}.{other} at {self.clock.now}" for other in count())
+                on = "policy" if number % 4 else "holdout"
+                how["user"] = next(name for name in names if self.campaign.side(name) == on)
             found.append(self.campaign.ask(**how))
         return found
 

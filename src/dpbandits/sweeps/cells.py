@@ -146,19 +146,17 @@ def own_digest(cls: type[Policy]) -> str:
 
 def own_modules(cls: type[Policy], folder: Path) -> list[ModuleType]:
     """The module of a class, and those in this folder whose names or objects it uses, directly or
-    not.
+    not; without what is installed there.
     """
     found = [sys.modules[cls.__module__]]
     for module in found:
         for value in list(vars(module).values()):
-            name = (
-                value.__name__
-                if isinstance(value, ModuleType)
-                else getattr(value, "__module__", None)
-            )
+            is_module = isinstance(value, ModuleType)
+            name = value.__name__ if is_module else getattr(value, "__module__", None)
             other = sys.modules.get(name) if isinstance(name, str) else None
-            file = getattr(other, "__file__", None)
-            if other and file and other not in found and Path(file).is_relative_to(folder):
+            file = Path(getattr(other, "__file__", None) or "")
+            ours = file.is_relative_to(folder) and "site-packages" not in file.parts
+            if other and ours and other not in found:
                 found.append(other)
     return found
 
