@@ -4,6 +4,7 @@ no server serves keeps as little of what was written over as one that is served.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import multiprocessing
@@ -20,6 +21,7 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
+from dpbandits.service.server.app import make_app
 from tests.service.timelines import create, turns
 
 pytestmark = pytest.mark.usefixtures("migrations")
@@ -195,6 +197,22 @@ def test_a_store_that_is_closed_empties_the_log_though_others_have_it(
             assert len(written(tmp_path, SUMS)) > 1
         assert len(written(tmp_path, SUMS)) == 1
         assert other["c"].summary().told == 8
+
+
+def test_a_server_that_stops_empties_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)
+    with opened(tmp_path, key=None) as store:
+        told_one_by_one(store, 8)
+        app = make_app(store)
+
+        async def stopped() -> None:
+            async with app.router.lifespan_context(app):
+                assert len(written(tmp_path, SUMS)) > 1
+
+        asyncio.run(stopped())
+        assert len(written(tmp_path, SUMS)) == 1
 
 
 def test_an_erasure_that_a_reader_held_up_is_made_good(tmp_path: Path) -> None:

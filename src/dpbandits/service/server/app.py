@@ -9,8 +9,9 @@ import logging
 import re
 from asyncio import Semaphore, get_running_loop
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from contextvars import copy_context
 from functools import cache, partial
 from typing import Annotated, Any, final
@@ -80,19 +81,28 @@ WITHOUT_ROUTE = ("settle",)
 
 
 def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
-    """Return the application that serves a store; of one that is only looked at, the views.
+    """Return the application that serves a store; of one that is only looked at, the views. A
+    server that stops closes the store.
 
     Args:
         open: no key is asked for; then it may be called as localhost only.
     """
     access, threads = Access(store.database, open=open), ThreadPoolExecutor(THREADS)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        store.close()  # or SQLite's log would lie there until the next start
+
     app = FastAPI(
         title="dpbandits",
         version=__version__,
         summary="Differentially private campaigns",
         docs_url=None,  # its own loads scripts from elsewhere; the page lists the routes
         redoc_url=None,
+        redirect_slashes=False,  # to an address made of what a request says of its host
         responses=RESPONSES,
+        lifespan=lifespan,
     )
     add_error_handlers(app, access)
     app.add_middleware(Limits, hosts=LOCAL if open else None)
