@@ -172,7 +172,8 @@ def serve_command(
 
         def ready() -> None:
             said = escape(without_password(store))
-            console.print(f"Serving {said} at [bold]http://{host}:{port}[/]  (Ctrl-C stops it)")
+            place = f"[bold]http://{host}:{port}[/]"
+            console.print(f"Serving {said} in a moment at {place}  (Ctrl-C stops it)")
 
         asked["limits"] = ConnectionLimits(connections, timeout)
         serve(store, port=port, ready=ready, demo=demo, looking=looking, **asked)

@@ -21,6 +21,7 @@ from benchmarks.service.postgres import free_port
 from typer.testing import CliRunner
 
 from dpbandits.terminal.cli import app
+from tests.service.http.web import answered
 
 MOST, SECONDS = 12, 2
 LONG = 240
@@ -59,17 +60,6 @@ class Server(NamedTuple):
             row[1].endswith(f":{self.port:04X}") and row[2].endswith(ours) and row[3] == "01"
             for row in rows
         )
-
-
-def answered(address: str, process: subprocess.Popen[bytes]) -> int:
-    """What a server that is starting says once it says anything."""
-    for _ in range(600):
-        assert process.poll() is None
-        try:
-            return httpx.get(address).status_code
-        except httpx.HTTPError:
-            time.sleep(0.1)
-    raise AssertionError("The server did not answer within a minute.")
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -142,3 +144,14 @@ def at_once(number: int, call: Any) -> list[Any]:
     for each in threads:
         each.join()
     return found
+
+
+def answered(address: str, process: subprocess.Popen[bytes]) -> int:
+    """What a server that is starting says once it says anything."""
+    for _ in range(600):
+        assert process.poll() is None
+        try:
+            return httpx.get(address).status_code
+        except httpx.HTTPError:
+            time.sleep(0.1)
+    raise AssertionError("The server did not answer within a minute.")

@@ -27,6 +27,12 @@ OFTEN = 2.0
 """Seconds between two looks for what is due without a call."""
 
 
+PATIENCE = 60
+"""Seconds without a sign of a worker after which it is replaced. Until it has imported everything
+it gives none, which takes long where many start at once.
+"""
+
+
 class ServerSettings(BaseSettings):
     """What a worker of a server is told by its environment: DPBANDITS_STORE and so on."""
 
@@ -115,6 +121,7 @@ def serve(
         http=partial(LimitedProtocol, limits=limits),  # type: ignore[arg-type]
         ws="none",  # which would leave the limits
         backlog=backlog,
+        timeout_worker_healthcheck=PATIENCE,
     )
 
 
