@@ -103,7 +103,7 @@ def test_a_campaign_of_a_server(tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path}/trial.db", key=bytes(32), witness=tmp_path / "w") as s:
         for name in ("trial", "other"):
             s.create(name, dpb.DPKLUCB(arms=["blue", "green"], epsilon=1), noise=SIMULATED)  # type: ignore[arg-type]
-        access = Access(s.database, open=False)
+        access = Access(s, open=False)
         token = access.create("website", ["ask", "tell"], "trial")
         by_context = dpb.DPLinTS(arms=["blue", "green"], features=["p", "q"], epsilon=1)  # type: ignore[arg-type]
         s.create("videos", by_context, noise=SIMULATED)

@@ -167,7 +167,7 @@ def test_a_seed_is_a_whole_number(seed: Any) -> None:
 @pytest.mark.parametrize("text", ["a\0b", "a\ud800", "\x1b[2J", "a\nb"])
 def test_text_that_cannot_be_printed_is_no_name_and_no_word(make: Open, text: str) -> None:
     """Not every database keeps it, or it would steer a terminal."""
-    store, access = make(), Access(make().database, open=False)
+    store, access = make(), Access(make(), open=False)
     assert text not in store
     with pytest.raises(KeyError, match="There is no campaign"):
         store[text]

@@ -10,7 +10,12 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any, Self, final
 
-from dpbandits.core.errors import NameTakenError, PrivacyWarning, UnknownCampaignError
+from dpbandits.core.errors import (
+    NameTakenError,
+    PrivacyWarning,
+    UnknownCampaignError,
+    WitnessError,
+)
 from dpbandits.core.inputs import checked_name, is_line, shown
 from dpbandits.core.privacy import Guarantee, as_fraction, printed
 from dpbandits.noise.protocol import Noise
@@ -161,6 +166,20 @@ class CampaignStore:
         if row is not None:
             self._seal.require_same_key(row)
 
+    def require_own_witness(self) -> None:
+        """Refuse to begin anything beside a new witness, as one that is not named: of the campaigns
+        here some would be known to one witness, and some to another.
+
+        Raises:
+            WitnessError: there are campaigns, of which it never saw any.
+        """
+        if self.witness.is_empty() and self.database.campaigns():
+            raise WitnessError(
+                f"The witness {self.witness.place} knows no campaign of this store. Name the one "
+                "of whoever serves it, with witness= or --witness; if that is lost, `dpbandits "
+                "campaign fence` begins a new one. Nothing was created."
+            )
+
     @code_for("option")
     def create(
         self,
@@ -200,6 +219,7 @@ class CampaignStore:
                 another kind of guarantee. Nothing was created.
             StoreError: another key has been at work since this store was opened, or the database
                 cannot be written.
+            WitnessError: it is another store's, or cannot be written.
 
         Example:
             >>> from dpbandits import DPKLUCB, SimulatedNoise, open_store
@@ -234,6 +254,7 @@ class CampaignStore:
         sessions = self._sessions(name, uid, policy, noise, options, rule)
         guarantee = next(iter(sessions.values())).guarantee
         self._require_key()
+        self.require_own_witness()
         now = seconds_of(self._clock())
         epsilon = None if guarantee is None else guarantee.epsilon
         took = None if budget is None else (budget, str(epsilon))

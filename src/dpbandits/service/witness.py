@@ -89,6 +89,13 @@ secret_table = Table(
     Column("id", Integer, primary_key=True),
     Column("secret", LargeBinary, nullable=False),
 )
+key_table = Table(
+    "dpbandits_witness_key",
+    metadata,
+    Column("id", COUNTED, primary_key=True),
+    Column("hash", String(64), nullable=False),
+    Column("revoked", Float),
+)
 
 APPEND_ONLY = {
     "sqlite": """
@@ -200,7 +207,7 @@ class Witness:
             is_new = not inspect(connection).has_table(mark_table.name)
             if is_new and self._looking:
                 raise self._strange()
-            if is_new or not (self._looking or inspect(connection).has_table(batch_table.name)):
+            if is_new or not (self._looking or inspect(connection).has_table(key_table.name)):
                 connection.rollback()
                 self._make_tables(connection)
             connection.execute(select(func.count()).select_from(mark_table)).scalar()
@@ -366,6 +373,28 @@ class Witness:
             self._begin(connection)
             connection.execute(insert(scope_table), [values])
             connection.commit()
+
+    def is_empty(self) -> bool:
+        """Whether it never saw a campaign."""
+        with self._connected("read") as connection:
+            if connection is None:
+                return True
+            return connection.execute(select(mark_table.c.id).limit(1)).first() is None
+
+    def add_key(self, hash: str, revoked: float | None = None) -> None:
+        """Witness that an access key was made, or revoked at a time."""
+        with self._connected("written") as connection:
+            assert connection is not None
+            self._begin(connection)
+            connection.execute(insert(key_table), [{"hash": hash, "revoked": revoked}])
+            connection.commit()
+
+    def keys(self) -> dict[str, float | None]:
+        """By hash, when the access keys that were ever made were revoked."""
+        c = key_table.c
+        query = select(c.hash, func.max(c.revoked)).group_by(c.hash)
+        with self._connected("read") as connection:
+            return {} if connection is None else dict(map(tuple, connection.execute(query)))
 
     def secret(self) -> bytes:
         """32 secret bytes, made once and kept: calls of a store without a key are known under

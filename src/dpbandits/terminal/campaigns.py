@@ -578,7 +578,7 @@ def create_key(
     with one_line_errors(), opened_database(store, witness, makes=True) as found:
         from dpbandits.service.server.access import Access
 
-        typer.echo(Access(found.database, open=False).create(name, role, campaign))
+        typer.echo(Access(found, open=False).create(name, role, campaign))
 
 
 @keys.command("list")
@@ -610,5 +610,5 @@ def revoke_key(
             raise ValueError(
                 f"There is no key {name!r}; `dpbandits keys list` names all. None was revoked."
             )
-        Access(found.database, open=False).revoke(name)
+        Access(found, open=False).revoke(name)
         typer.echo(f"The key {name} is revoked.")

@@ -196,7 +196,7 @@ def test_who_may_changes_arms(browser: Browser, store: Any) -> None:
         browser.value(pressed.format("Resume") + ".click()")  # of the arm that was suspended
         browser.wait("!document.body.innerText.includes('green paused')")
         assert {status for _, status in store["trial"].arms} == {"active"}
-        key = Access(store.database, open=False).create("reader", ["read"])
+        key = Access(store, open=False).create("reader", ["read"])
         browser.value(f"sessionStorage.setItem('key', {json.dumps(key)})")
         browser.open(f"{address}/static/index.html?again#/campaigns/trial")
         browser.wait(pressed.format("Export decisions") + " !== undefined")
@@ -204,7 +204,7 @@ def test_who_may_changes_arms(browser: Browser, store: Any) -> None:
 
 
 def test_a_key_is_asked_for(browser: Browser, store: Any) -> None:
-    key = Access(store.database, open=False).create("me", ["read"])
+    key = Access(store, open=False).create("me", ["read"])
     with at_work(store) as address:
         ready(browser, f"{address}/static/index.html#/campaigns/trial")
         assert browser.value("document.querySelector('h1').textContent") == "Log in"

@@ -10,16 +10,19 @@ from threading import Barrier
 from types import FrameType
 from typing import Any
 
+import httpx
 import pytest
 from fastapi import Request
 
 import dpbandits as dpb
 from dpbandits.service.operations import OPERATIONS
+from dpbandits.service.server import serving
 from dpbandits.service.server.access import Access
 from dpbandits.service.server.app import make_app
+from dpbandits.service.server.serving import app_from_environment
 from tests.service.conftest import Open
-from tests.service.http.web import at_once, client_of, remote, served
-from tests.service.timelines import create
+from tests.service.http.web import Calls, at_once, client_of, remote, served
+from tests.service.timelines import KEY, Lite, create
 
 PUBLIC = {"/healthz", "/readyz"}
 WRONG: dict[str, Any] = {"content": b"{", "headers": {"content-type": "application/json"}}
@@ -37,7 +40,7 @@ def calls_of(app: Any) -> list[tuple[str, str]]:
 
 
 def access_of(store: Any) -> Access:
-    return Access(store.database, open=False)
+    return Access(store, open=False)
 
 
 def test_no_route_answers_without_a_key_or_to_one_of_another_role() -> None:
@@ -89,6 +92,38 @@ def test_a_server_without_keys_closes_with_the_first_one() -> None:
         assert client.get("/v1/campaigns").status_code == 401
         access_of(store).revoke("me")
         assert client.get("/v1/campaigns").status_code == 401
+
+
+def test_a_copy_that_is_put_back_opens_nothing(lite: Lite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a store that had no keys yet, nor to a key that was revoked since."""
+    copies = list[Path]()
+    with lite.open() as store:
+        copies.append(lite.copy("first.db"))
+        key = access_of(store).create("website", ["read"])
+        copies.append(lite.copy("second.db"))
+        access_of(store).revoke("website")
+    monkeypatch.setenv("DPBANDITS_STORE", f"sqlite:///{lite.file}")
+    monkeypatch.setenv("DPBANDITS_WITNESS", str(lite.witness))
+    monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
+    monkeypatch.setattr(serving, "poll_views", lambda _: None)
+    for copy in copies:
+        lite.put_back(copy)
+        client = httpx.Client(transport=Calls(app_from_environment()), base_url="http://localhost")
+        for token in ("", f"Bearer {key}"):
+            answer = client.get("/v1/campaigns", headers={"Authorization": token})
+            assert answer.json()["code"] == "no_key"
+
+
+def test_a_key_is_for_a_campaign_that_there_is(make: Open, tmp_path: Path) -> None:
+    """And is made beside the store's own witness, as the next campaign is."""
+    store, other = make(), make(witness=tmp_path / "new")
+    create(store)
+    with pytest.raises(ValueError, match=r"a campaign of this store, got 'C'\. No key was made"):
+        access_of(store).create("website", ["ask"], "C")
+    for begin in (lambda: access_of(other).create("me", ["read"]), lambda: create(other, name="d")):
+        with pytest.raises(dpb.WitnessError, match=r"no campaign of this store.*--witness"):
+            begin()
+    assert (list(store), access_of(store).keys()) == (["c"], [])
 
 
 # A name is its key's alone, for ever: calls are remembered by it

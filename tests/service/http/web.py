@@ -58,7 +58,6 @@ def app_of_all(*, open: bool) -> tuple[Any, Access]:
         return made[0]
 
     store: Any = Served(lambda store: store)
-    store.database = Served(lambda store: store.database)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpbandits.service.server.app.Access", access)
         return make_app(store, open=open), made[0]

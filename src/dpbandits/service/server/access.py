@@ -12,10 +12,9 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 
 from dpbandits.core.inputs import is_line, normalised, shown
-from dpbandits.service.creation import LONGEST_NAME as LONGEST_CAMPAIGN
-from dpbandits.service.database import Database
 from dpbandits.service.operations import OPERATIONS, Role
 from dpbandits.service.refusals import refusal
+from dpbandits.service.store import CampaignStore
 from dpbandits.service.tables import KeyRow
 
 LONGEST_NAME = 64
@@ -56,14 +55,15 @@ def hash_of(key: str) -> str:
 
 @final
 class Access:
-    """The keys of a store.
+    """The keys of a store. Its witness sees them, too: in a copy that is put back, a store that had
+    keys is not open, and a key that was revoked is revoked again.
 
     Args:
         open: whether the server asks for no key for as long as none was ever made.
     """
 
-    def __init__(self, database: Database, *, open: bool) -> None:
-        self._database, self.open = database, open
+    def __init__(self, store: CampaignStore, *, open: bool) -> None:
+        self._store, self.open = store, open
 
     def create(self, name: str, roles: Iterable[str], campaign: str | None = None) -> str:
         """Make a key, and return it: it is shown this once.
@@ -74,8 +74,9 @@ class Access:
                 owner only.
 
         Raises:
-            ValueError: no role, or one that there is not.
+            ValueError: no role, or one that there is not; no such campaign.
             NameTakenError: some key has the name, or had it.
+            WitnessError: it is another store's, or cannot be written.
         """
         name = normalised(name) if isinstance(name, str) else name  # which may make it longer
         if not is_line(name, LONGEST_NAME):
@@ -83,27 +84,41 @@ class Access:
                 f"Expected a name of at most {LONGEST_NAME} characters for a key, which can be "
                 f"printed; got {shown(name)}. No key was made."
             )
-        if campaign is not None and not is_line(campaign, LONGEST_CAMPAIGN):
-            raise ValueError(f"Expected a campaign's name, got {shown(campaign)}. No key was made.")
+        if campaign is not None and campaign not in self._store:
+            raise ValueError(
+                f"Expected a campaign of this store, got {shown(campaign)}. No key was made."
+            )
         wanted = sorted(set(roles))
         if not wanted or not set(wanted) <= set(ROLES):
             raise ValueError(f"Expected roles among {', '.join(ROLES)}; got {shown(wanted)}.")
         key = "dpb_" + secrets.token_urlsafe(32)
         row = KeyRow(hash_of(key), name, " ".join(wanted), campaign, time.time())
-        self._database.add_key(row)
+        self._store.require_own_witness()
+        self._store.witness.add_key(row.hash)
+        self._store.database.add_key(row)
         return key
 
     def keys(self) -> list[KeyRow]:
-        """All keys, by their hashes."""
-        return self._database.access_keys()
+        """All keys, oldest first."""
+        return self._store.database.access_keys()
 
     def revoke(self, name: str) -> int:
         """Keys of this name open nothing any more; returns how many there were."""
         named = (name, normalised(name))
         rows = [row for row in self.keys() if row.name in named and row.revoked is None]
         for row in rows:
-            self._database.revoke(row, time.time())
+            at = time.time()
+            self._store.witness.add_key(row.hash, at)
+            self._store.database.revoke(row, at)
         return len(rows)
+
+    def revoke_again(self) -> None:
+        """Keys that the witness saw revoked open nothing, whatever a copy says."""
+        seen = self._store.witness.keys()
+        for row in self.keys():
+            at = seen.get(row.hash)
+            if at is not None and row.revoked is None:
+                self._store.database.revoke(row, at)
 
     def principal(self, request: Request) -> Principal:
         """Return who calls. A key that there is not takes as long to refuse as a revoked one.
@@ -112,11 +127,11 @@ class Access:
             PermissionError: nobody that is known.
         """
         if self.open:
-            if not self._database.has_keys():
+            if not self._store.database.has_keys():
                 return EVERYBODY
             self.open = False  # a key is asked for from now on, though it may be revoked
         kind, _, key = request.headers.get("authorization", "").partition(" ")
-        row = self._database.key(hash_of(key.strip()))
+        row = self._store.database.key(hash_of(key.strip()))
         if kind.lower() != "bearer" or row is None or row.revoked is not None:
             raise refusal("no_key")
         return Principal(row.name, frozenset(row.roles.split()), row.campaign)

@@ -87,7 +87,7 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
     Args:
         open: no key is asked for; then it may be called as localhost only.
     """
-    access, threads = Access(store.database, open=open), ThreadPoolExecutor(THREADS)
+    access, threads = Access(store, open=open), ThreadPoolExecutor(THREADS)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

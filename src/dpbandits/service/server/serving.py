@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from dpbandits.core.errors import StoreError
 from dpbandits.policies.recommended import recommend
 from dpbandits.service.opening import open_store
+from dpbandits.service.server.access import Access
 from dpbandits.service.server.app import LOCAL, make_app
 from dpbandits.service.server.connections import ConnectionLimits, LimitedProtocol, backlog_for
 from dpbandits.service.store import CampaignStore
@@ -149,13 +150,14 @@ def app_from_environment() -> Any:
     if settings.demo:
         simulate_visitors(store)
     if not settings.looking:
+        Access(store, open=False).revoke_again()
         threading.Thread(target=poll_views, args=(store,), daemon=True).start()
     return make_app(store, open=settings.host in LOCAL and not has_keys(store))
 
 
 def has_keys(store: CampaignStore) -> bool:
-    """Whether anybody was ever given a key, though it may be revoked."""
-    return store.database.has_keys()
+    """Whether anybody was ever given a key, though it may be revoked, or lost with a copy."""
+    return store.database.has_keys() or bool(store.witness.keys())
 
 
 def poll_views(store: CampaignStore) -> None:
