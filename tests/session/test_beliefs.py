@@ -46,22 +46,6 @@ def test_an_arm_nobody_knows_may_be_the_best() -> None:
     assert (found.best, found[2].chance_best, found[2].mean) == ("0", None, 0.59), "it is retired"
 
 
-def test_the_advice_is_enough_people() -> None:
-    """Released means that stay as they are name the best arm after about as many more."""
-    history = released((520.0, 1000, 6), (480.0, 1000, 6))
-    found = beliefs(history)
-    assert found.best is None
-    assert found.more is not None
-    each = 1000 + found.more // 2
-    draws = 6 + round(np.log(each / 1000) / np.log(1.5))
-    later = released((0.52 * each, each, draws), (0.48 * each, each, draws))
-    assert beliefs(later).best == "0"
-    early = 1000 + found.more // 3
-    assert beliefs(released((0.52 * early, early, 6), (0.48 * early, early, 6))).best is None
-    alike = beliefs(released((500.0, 1000, 3), (500.0, 1000, 3)))
-    assert (alike.best, alike.more) == (None, None)
-
-
 def test_arms_added_share_what_is_left() -> None:
     """The shares of all arms there will ever be add up to the failure probability."""
     history = ReleaseHistory.of(POLICY)

@@ -736,8 +736,8 @@ def more_people(
     return None if each is None else two_digits(each * len(group))
 
 
-LEAST_SHARE, RIVALS = 0.05, 8
-"""The least share that is told of, and the most arms that are looked at beside the leading one."""
+LEAST_SHARE = 0.05
+"""The least share that is told of."""
 
 
 class Sight(NamedTuple):
@@ -783,42 +783,6 @@ class Allocation(NamedTuple):
     least: float | None
     ahead: Callable[[float, float | None], Sight | None]
     named: Callable[[float], tuple[bool, int | None]]
-
-
-def people_needed(
-    history: ReleaseHistory, rows: Mapping[int, ReleasedRow], delta: float
-) -> int | None:
-    """About how many more people it takes to name the best arm, if the means are as released and
-    people are shared equally among the arms in question; None if two leading means are alike. A
-    forecast, no promise: two digits of it are given.
-    """
-    if len(rows) < 2:
-        return None
-    means = {arm: released_mean(history, row) for arm, row in rows.items()}
-    leader = max(means, key=lambda arm: means[arm])
-    enough = required(leader, history.first, delta)
-    rivals = [
-        arm
-        for arm in rows
-        if arm != leader and history.compared.get((leader, arm), UNCOMPARED).evidence < enough
-    ]
-    if not rivals or means[leader] <= max(means[arm] for arm in rivals):
-        return None
-    share = 1.0 / (len(rivals) + 1)
-    hardest = sorted(rivals, key=lambda arm: -means[arm])[:RIVALS]
-
-    def apart(people: int) -> bool:
-        first = grown_row(history, rows[leader], math.ceil(share * people))
-        return all(
-            history.reader.pairs.above(
-                first, grown_row(history, rows[arm], math.ceil(share * people))
-            )
-            >= enough
-            for arm in hardest
-        )
-
-    people = least_that(apart, 16, MOST_PEOPLE, 32)
-    return None if people is None else two_digits(people)
 
 
 MOST_PERIODS = 10_000
@@ -1048,7 +1012,7 @@ def beliefs(
         ruler: the user's units, for means and intervals; by default [0, 1].
         among: arms that are compared, for the chance to be best and the advice; by default all.
         together: whether arms are played together, as super arms: then none is compared.
-        allocation: of further people; by default they are shared equally among arms in question.
+        allocation: of further people; without it their number is not foreseen.
 
     Raises:
         ValueError: a confidence outside (0, 1), or an arm that is none.
@@ -1121,10 +1085,8 @@ def more_to_come(
     """How many more people a name takes: about, as a range, and as a range with least shares where
     it may not be in sight otherwise.
     """
-    if allocation is None:
-        return people_needed(history, rows, delta), None, None
-    sight = allocation.ahead(delta, allocation.least)
-    if sight is None:
+    sight = None if allocation is None else allocation.ahead(delta, allocation.least)
+    if sight is None or allocation is None:
         return None, None, None
     at_share, people = None, sight.rounded
     if sight.high is None and allocation.least is None and LEAST_SHARE * len(rows) <= 1.0:
