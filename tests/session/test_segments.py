@@ -103,6 +103,8 @@ def test_several_tells_are_told_in_all_segments_or_in_none(options: Any) -> None
         assert contents(s) == before
     with pytest.raises(TypeError, match="pairs"):
         s.tell_many([german, french])
+    with pytest.raises(dpb.RewardError, match=r"^Expected"):  # there is one
+        s.tell_many([(german, 7.0)])
     s.tell_many([(german, 1.0), (french, 0.0), (more, 1.0)])
     now[0] = 90_000.0
     with pytest.raises(dpb.DecisionError, match=r"time has passed|resolved already"):

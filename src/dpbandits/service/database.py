@@ -411,6 +411,19 @@ def interruption_behind(error: BaseException) -> BaseException | None:
     return None if isinstance(within, Exception) else within
 
 
+def why(cause: object) -> str:
+    """The kind of a database's or a file's error, and what it says itself where that shows nothing
+    of what was to be written.
+    """
+    kind, message = (
+        type(cause).__name__,
+        getattr(getattr(cause, "diag", None), "message_primary", None),
+    )
+    if message is None and (kind == "OperationalError" or isinstance(cause, OSError)):
+        message = str(cause).partition("\n")[0]
+    return f"{kind}: {message}" if message else kind
+
+
 @contextmanager
 def translated(what: str) -> Iterator[None]:
     """Raise a database's errors in our words: theirs show what was to be written."""
@@ -435,12 +448,7 @@ def translated(what: str) -> Iterator[None]:
                 "If this was a change, whether it stands is not known: make the same call again, "
                 "with the key= that it had; no reward is counted twice."
             )
-        message = getattr(getattr(cause, "diag", None), "message_primary", None)
-        if message is None and isinstance(cause, (sqlite3.OperationalError, OSError)):
-            message = str(cause).partition("\n")[0]
-        kind = type(cause).__name__
-        why = f"{kind}: {message}" if message else kind
-        raise StoreError(f"The database could not be {what} ({why}). {advice}") from None
+        raise StoreError(f"The database could not be {what} ({why(cause)}). {advice}") from None
 
 
 def no_scope(name: str) -> Exception:

@@ -47,6 +47,7 @@ from dpbandits.service.database import (
     run,
     server_engine,
     sqlite_engine,
+    why,
 )
 from dpbandits.service.tables import COUNTED, HASH, NAME, UID, HeadRow, ScopeKind
 from dpbandits.session.times import EARLIEST
@@ -243,18 +244,18 @@ class Witness:
         try:
             yield
         except (SQLAlchemyError, OSError) as error:
-            kind = type(getattr(error, "orig", None) or error).__name__
-            if kind == "DatabaseError":
+            cause = getattr(error, "orig", None) or error
+            if type(cause).__name__ == "DatabaseError":
                 raise self._strange() from None
             if what == "opened":
                 raise WitnessError(
-                    f"The witness {self.place} could not be opened ({kind}). Is its address right, "
-                    "is its folder there, and is it a witness?"
+                    f"The witness {self.place} could not be opened ({why(cause)}). Is its address "
+                    "right, is its folder there, and is it a witness?"
                 ) from None
             hint = "is the disk full? Make room" if what == "written" else "is it the right one"
             raise WitnessError(
-                f"The witness {self.place} could not be {what} ({kind}): {hint}, and make the call "
-                "again. What this call computed is not shown."
+                f"The witness {self.place} could not be {what} ({why(cause)}): {hint}, and make "
+                "the call again. What this call computed is not shown."
             ) from None
 
     @contextmanager

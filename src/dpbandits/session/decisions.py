@@ -242,10 +242,11 @@ def as_pair(pair: Any) -> Pair | None:
 
 
 def pair_refused(error: Exception, pairs: Sequence[Pair], at: int) -> Exception:
-    """The same error, which says about which pair it is."""
+    """The same error, which says about which of several pairs it is."""
     if type(pairs[at][1]) is Decision:
         error = swapped_arguments()
-    return type(error)(f"Pair {at} (counted from 0) of {len(pairs)}: {error}")
+    which = f"Pair {at} (counted from 0) of {len(pairs)}: " if len(pairs) > 1 else ""
+    return type(error)(f"{which}{error}")
 
 
 # How each decision was chosen: which action, and how likely it was. Public, for analysts.

@@ -22,6 +22,7 @@ from typer.main import get_group
 from dpbandits.core.errors import Error, PrivacyWarning
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.service.opening import MEMORY
 from dpbandits.terminal.console import console, one_line_errors
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ def opened_store(store: str, witness: str | None, *, makes: bool = False) -> Cam
     """
     from dpbandits.service.opening import open_store
 
+    if store in MEMORY:
+        raise ValueError(
+            "Expected a store that stays, such as sqlite:///trial.db: what is done in memory is "
+            "gone when the command ends. Only `dpbandits serve` has any use for it."
+        )
     file = Path(store.removeprefix("sqlite:///").partition("?")[0])
     if not makes and store.startswith("sqlite:///") and file.name and not file.exists():
         raise ValueError(
@@ -164,7 +170,7 @@ def serve_command(
     """
     with one_line_errors("What was acknowledged is on disk."):
         asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers}
-        if not looking:
+        if not looking and store not in MEMORY:
             with opened_database(store, witness, makes=True) as opened:
                 asked["witness"] = witness or opened.witness.path  # which is warned of once
         from dpbandits.service.server.connections import ConnectionLimits
@@ -227,7 +233,10 @@ def list_command(store: StoreOption, witness: WitnessOption = None) -> None:
 def scopes_command(store: StoreOption, witness: WitnessOption = None) -> None:
     """All budgets over campaigns, and what each campaign took of them."""
     with one_line_errors(), opened_store(store, witness) as found:
-        for scope in found.scopes():
+        scopes = found.scopes()
+        if not scopes:
+            typer.echo("No scopes yet: store.scope(…) in Python, or POST /v1/scopes, makes one.")
+        for scope in scopes:
             typer.echo(f"{scope.name}: {scope.spent} of {scope.epsilon} spent")
             for name, epsilon in scope.taken.items():
                 typer.echo(f"  {name}: {epsilon}")

@@ -99,6 +99,7 @@ def test_digits_are_an_arms_name_or_the_number_of_one_without_names(run: Any) ->
 def test_keys_are_made_listed_and_revoked(run: Any) -> None:
     run("campaign", "create", "trial", "--policy", POLICY)
     assert run("keys", "list").startswith("No keys yet")
+    assert run("campaign", "scopes").startswith("No scopes yet")
     key = run("keys", "create", "website", "--role", "ask", "--role", "tell").strip()
     assert key.startswith("dpb_")
     listed = run("keys", "list")
@@ -142,6 +143,14 @@ def test_what_cannot_be_is_one_line(run: Any, words: tuple[str, ...], said: str)
     assert said in printed
     for foreign in ("Traceback", "pydantic", "damaged"):
         assert foreign not in printed
+
+
+def test_nothing_is_made_in_memory() -> None:
+    """It would be gone with the command."""
+    for words in (["campaign", "create", "x", "--arms=2", "--epsilon=1"], ["keys", "list"]):
+        result = CliRunner().invoke(app, [*words, "--store=memory:"])
+        assert result.exit_code == 2
+        assert "Expected a store that stays" in result.output
 
 
 def test_strangers_are_not_served_without_keys(run: Any) -> None:
@@ -229,7 +238,8 @@ def test_a_witness_may_be_on_a_database_server(monkeypatch: pytest.MonkeyPatch) 
         return open_store("memory:")
 
     monkeypatch.setattr("dpbandits.service.opening.open_store", opened)
-    CliRunner().invoke(app, ["keys", "list", "--store", "memory:", "--witness", address])
+    store = "postgresql+psycopg://me@here/trials"
+    CliRunner().invoke(app, ["keys", "list", "--store", store, "--witness", address])
     assert places == [address]
 
 
