@@ -42,21 +42,25 @@ KEYS = {"Tab": (9, ""), "Enter": (13, "\r")}
 
 
 @contextmanager
-def at_work(store: CampaignStore) -> Iterator[str]:
-    """The address of a server of this store."""
+def at_work(store: CampaignStore, below: str = "") -> Iterator[str]:
+    """The address of a server of this store. below: what a proxy puts before its paths."""
+    app = make_app(store, open=True)
+
+    async def proxied(scope: Any, receive: Any, send: Any) -> None:
+        assert scope["path"].startswith(below)
+        await app({**scope, "path": scope["path"].removeprefix(below)}, receive, send)
+
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    config = uvicorn.Config(
-        make_app(store, open=True), port=port, log_level="warning", ws="none", lifespan="off"
-    )
+    config = uvicorn.Config(proxied, port=port, log_level="warning", ws="none", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         assert thread.is_alive()
         time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}"
+    yield f"http://127.0.0.1:{port}{below}"
     server.should_exit = True
     thread.join()
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
@@ -173,6 +174,16 @@ def test_everything_is_reached_and_the_focus_is_seen(
         assert places[0]["name"] == "skip"
         assert [place["name"] for place in places if not (place["ring"] and place["seen"])] == []
         assert browser.value(MISSED) == []
+
+
+def test_it_may_stand_below_a_path(browser: Browser, store: Any) -> None:
+    with at_work(store, "/trials") as address:
+        page = str(httpx.get(f"{address}/", follow_redirects=True).url)
+        ready(browser, page)
+        assert "sale" in browser.value("document.querySelector('main').textContent")
+        ready(browser, f"{page}?api#/docs")
+        assert browser.value("document.querySelector('main a').href") == f"{address}/openapi.json"
+    assert not complaints(browser.log.read_text(errors="replace"))
 
 
 def test_a_campaign_is_made_by_keyboard(browser: Browser, store: Any) -> None:

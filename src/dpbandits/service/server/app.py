@@ -237,11 +237,11 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:
-        return RedirectResponse("/static/index.html")
+        return RedirectResponse("static/index.html")  # also where a proxy puts something before it
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:
-        return RedirectResponse("/static/index.html#/docs")
+        return RedirectResponse("static/index.html#/docs")
 
     @app.get("/v1/me")
     def me(request: Request) -> Rights:

@@ -22,7 +22,7 @@ async function call(path, body) {
   if (key) headers.authorization = `Bearer ${key}`;
   if (body !== undefined) headers["content-type"] = "application/json";
   const method = body === undefined ? "GET" : "POST";
-  const answer = await fetch(path, { method, headers, body: body === undefined ? body : JSON.stringify(body) });
+  const answer = await fetch(`..${path}`, { method, headers, body: body === undefined ? body : JSON.stringify(body) });
   const kind = answer.headers.get("content-type") || "";
   const said = kind.includes("json") ? await answer.json() : await answer.text();
   if (!answer.ok) throw new Problem(answer.status, said);
@@ -315,7 +315,7 @@ function pace(history, summary) {
 // What programs write, and what who may can do
 
 function snippet(name, summary) {
-  const arm = JSON.stringify(String(summary.arms[0].arm)), at = JSON.stringify(location.origin), of = JSON.stringify(name);
+  const arm = JSON.stringify(String(summary.arms[0].arm)), at = JSON.stringify(new URL("..", location).href.replace(/\/$/, "")), of = JSON.stringify(name);
   const python = `import dpbandits as dpb\n\ntrial = dpb.open_store(${at}, fallback=${arm})[${of}]\ndecision = trial.ask()      # show decision.label\ntrial.tell(decision, 1)    # the outcome, once it is known`;
   const js = `import { Campaign } from "dpbandits-client";\n\nconst trial = new Campaign(${at}, ${of}, { token, fallback: ${arm} });\nconst decision = await trial.ask();   // show decision.label\nawait trial.tell(decision, 1);        // the outcome, once it is known`;
   return el("details", {}, el("summary", {}, "Ask and tell from a program"), el("h3", {}, "Python"), el("pre", {}, python), el("h3", {}, "JavaScript, on a server"), el("pre", {}, js));
@@ -392,7 +392,7 @@ async function docs() {
   const said = await call("/openapi.json");
   const rows = Object.entries(said.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, about]) =>
     el("tr", {}, el("th", { scope: "row" }, `${verb.toUpperCase()} ${path}`), el("td", {}, about.description || about.summary || ""))));
-  return ["API", [el("h1", {}, "API"), el("p", {}, "For programs: ", el("a", { href: "/openapi.json" }, "openapi.json"), "."),
+  return ["API", [el("h1", {}, "API"), el("p", {}, "For programs: ", el("a", { href: "../openapi.json" }, "openapi.json"), "."),
     table("Routes", [["route", ""], ["what", ""]], rows)]];
 }
 
