@@ -170,6 +170,13 @@ class Unmade(dpb.DPKLUCB):
         raise LookupError("no such table")
 
 
+def test_an_oracle_that_no_other_process_can_load_is_refused() -> None:
+    problem = dpb.UserDecisionSet(arms=3, size=1, oracle=lambda _: [0], contains=lambda _: True)
+    policy = dpb.DPKLCUCB(problem=problem, epsilon=1)
+    with pytest.raises(ValueError, match="Expected workers=1, or a policy and an environment"):
+        dpb.simulate(policy, ENV, 20, runs=3, workers=2)
+
+
 @pytest.mark.parametrize("kind", [Fails, Unmade])
 def test_a_forecast_hides_no_error(kind: type[dpb.Policy]) -> None:
     with pytest.raises(LookupError, match="no such table"):

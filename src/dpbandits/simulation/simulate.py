@@ -5,6 +5,7 @@ with the same law.
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -150,10 +151,27 @@ def play_all(
     bounds = np.linspace(first + 2, first + runs, 4 * workers + 1).astype(int).tolist()
     spans = [range(a, b) for a, b in pairwise(bounds) if a < b]
     pool: Executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers)
+    if not threads:
+        require_picklable(play)
     with pool:
         for part in pool.map(play, spans):
             paths += part
     return paths
+
+
+def require_picklable(play: Callable[[range], list[Path]]) -> None:
+    """Raise if other processes cannot be told what to play.
+
+    Raises:
+        ValueError: they cannot.
+    """
+    try:
+        pickle.dumps(play)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            "Expected workers=1, or a policy and an environment that can be sent to other "
+            f"processes, with oracles and classes from the top level of a module: {error}."
+        ) from None
 
 
 def play_span(
