@@ -97,6 +97,7 @@ KEPT = {
     "session/test_closing.py::test_every_record_is_behind_the_last_estimates": OF_NEAR,
     "session/test_contexts.py"
     "::test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it": "^1500$",
+    "session/test_options_together.py::test_two_options_together_cost_what_is_printed": "^users",
     "session/test_saving.py::test_nothing_private_is_shown": OF_NEAR,
     "session/test_silence.py::test_where_everybody_answers_decisions_are_as_they_were": (
         f"{OF_NEAR}-late"
