@@ -177,7 +177,7 @@ class CampaignStore:
             raise WitnessError(
                 f"The witness {self.witness.place} knows no campaign of this store. Name the one "
                 "of whoever serves it, with witness= or --witness; if that is lost, `dpbandits "
-                "campaign fence` begins a new one. Nothing was created."
+                "campaign fence` begins a new one. Nothing was done."
             )
 
     @code_for("option")

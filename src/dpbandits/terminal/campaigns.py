@@ -178,7 +178,8 @@ def serve_command(
 
         def ready() -> None:
             said = escape(without_password(store))
-            place = f"[bold]http://{host}:{port}[/]"
+            name = f"[{host}]" if ":" in host else host
+            place = f"[bold]{escape(f'http://{name}:{port}')}[/]"
             console.print(f"Serving {said} in a moment at {place}  (Ctrl-C stops it)")
 
         asked["limits"] = ConnectionLimits(connections, timeout)

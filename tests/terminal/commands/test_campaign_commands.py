@@ -153,6 +153,13 @@ def test_nothing_is_made_in_memory() -> None:
         assert "Expected a store that stays" in result.output
 
 
+def test_no_other_witness_is_served(run: Any, tmp_path: Path) -> None:
+    """Every call would be refused."""
+    run("campaign", "create", "trial", "--policy", POLICY)
+    (tmp_path / "t.witness").rename(tmp_path / "moved")
+    assert "knows no campaign of this store" in " ".join(run("serve", code=2).split())
+
+
 def test_strangers_are_not_served_without_keys(run: Any) -> None:
     assert "Expected keys" in " ".join(run("serve", "--host", "0.0.0.0", code=2).split())
     assert "Expected one worker" in " ".join(run("serve", "--workers", "2", code=2).split())

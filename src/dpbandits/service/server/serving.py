@@ -82,13 +82,14 @@ def serve(
         ValueError: the port is taken; a store without keys is served to this machine only;
             SQLite by one process; so many connections need more open files than there may be.
         StoreError: the store cannot be opened.
-        WitnessError: looking, with a witness that does not know the campaigns.
+        WitnessError: the witness knows no campaign, or, looking, not all of them.
     """
     if demo and looking:
         raise ValueError("Expected --demo or --looking: made-up visitors ask and tell.")
     place = None if witness is None else str(witness)
     settings = ServerSettings(store=url, witness=place, host=host, demo=demo, looking=looking)
     with settings.opened() as store:
+        store.require_own_witness()
         if place is None and store.witness.path is not None:
             settings.witness = str(store.witness.path)  # beside it, which is warned of once
         if looking:
