@@ -120,7 +120,12 @@ def test_a_key_is_for_a_campaign_that_there_is(make: Open, tmp_path: Path) -> No
     create(store)
     with pytest.raises(ValueError, match=r"a campaign of this store, got 'C'\. No key was made"):
         access_of(store).create("website", ["ask"], "C")
-    for begin in (lambda: access_of(other).create("me", ["read"]), lambda: create(other, name="d")):
+    access = access_of(other)
+    for begin in (
+        lambda: access.create("me", ["read"]),
+        lambda: access.revoke("me"),
+        lambda: create(other, name="d"),
+    ):
         with pytest.raises(dpb.WitnessError, match=r"no campaign of this store.*--witness"):
             begin()
     assert (list(store), access_of(store).keys()) == (["c"], [])

@@ -103,7 +103,12 @@ class Access:
         return self._store.database.access_keys()
 
     def revoke(self, name: str) -> int:
-        """Keys of this name open nothing any more; returns how many there were."""
+        """Keys of this name open nothing any more; returns how many there were.
+
+        Raises:
+            WitnessError: it is another store's, or cannot be written. None was revoked.
+        """
+        self._store.require_own_witness()
         named = (name, normalised(name))
         rows = [row for row in self.keys() if row.name in named and row.revoked is None]
         for row in rows:
