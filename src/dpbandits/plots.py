@@ -232,7 +232,8 @@ def draw_curves(ax: Axes, styles: Mapping[str, Look], shown: pl.DataFrame) -> di
         look, x, mean = styles[str(label)], curve["round"].to_numpy(), curve["mean"].to_numpy()
         error = 1.96 * curve["error"].fill_null(0).to_numpy()
         ax.fill_between(x, mean - error, mean + error, color=look.colour, alpha=0.3, linewidth=0)
-        ax.plot(x, mean, color=look.colour, linestyle=look.dash, linewidth=look.width)
+        point = "o" if len(x) == 1 else ""
+        ax.plot(x, mean, marker=point, color=look.colour, linestyle=look.dash, linewidth=look.width)
         ends[str(label)] = float(mean[-1])
     return ends
 
@@ -254,7 +255,7 @@ def error_bars(ax: Axes, x: Any, y: Any, error: Any, look: Look, marker: str = "
 def scale_rounds(ax: Axes, first: float, last: float, log_x: bool) -> None:
     """The axis of rounds."""
     ax.set_xscale("log" if log_x else "linear")
-    ax.set_xlim(first if log_x else 0, last)
+    ax.set_xlim((first if first < last else last / 2) if log_x else 0, last)
     if not log_x:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,3 +112,12 @@ def test_regret_below_0_is_drawn(low: float, high: float) -> None:
     scale_regret(axes, shown, below=6)
     bottom, top = axes.get_ylim()
     assert bottom <= low <= high < top
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_single_kept_round_is_a_point(tiny: Results) -> None:
+    last = pl.col("round") == pl.col("round").max()
+    (axes,) = regret_figure(replace(tiny, bands=tiny.bands.filter(last)), panels_of(tiny)[:1]).axes
+    assert {line.get_marker() for line in axes.lines} == {"o"}
+    first, end = axes.get_xlim()
+    assert first < end
