@@ -22,8 +22,10 @@ from dpbandits.sweeps.cells import (
     checksum_path,
     code_digest,
     measure,
+    stored_runs,
     write_cell,
 )
+from dpbandits.sweeps.run import store_runs
 from tests.sweeps.test_results import row
 from tests.sweeps.texts import sweep_text
 
@@ -66,6 +68,20 @@ def test_only_what_is_new_is_computed(tiny: Results, copied: Path, write: Write)
     results = run_sweep(config, copied, workers=1)
     assert results.computed == 2  # UCB1 in two environments; a new label is no new work
     assert row(results, "new", epsilon=0.5)["mean"] == row(tiny, "DP-KLUCB", epsilon=0.5)["mean"]
+
+
+def test_sweeps_that_share_a_folder_store_each_run_once(tiny: Results, tmp_path: Path) -> None:
+    def another(step: SweepStep) -> None:
+        if step.done == 1:
+            run_sweep(tiny.config, tmp_path, workers=1)
+
+    results = run_sweep(tiny.config, tmp_path, workers=1, progress=another)
+    assert_frame_equal(results.curves, tiny.curves)
+    cell = tiny.cells[0]
+    for first, runs in ((0, 3), (2, 4), (9, 12), (0, 7)):  # those from 9 on have none before them
+        store_runs(tmp_path / "parts", cell, *measure(replace(cell, runs=runs), first))
+    parts, _ = stored_runs(tmp_path / "parts", cell)
+    assert_frame_equal(parts, stored_runs(tmp_path, cell)[0].filter(pl.col("run") < 7))
 
 
 def truncate(path: Path) -> None:

@@ -82,12 +82,12 @@ def run_sweep(
     cells = config.cells() if shard is None else part_of(config.cells(), *shard)
     require_writable(out)
     missing, damaged = cells_to_compute(cells, out, tell)
-    done = len(cells) - len(missing)
+    before, computed = len(cells) - len(missing), 0
     for key, frame, facts in played(missing.values(), out, workers, scheduler):
         store_runs(out, missing[key], frame, facts)
-        done += 1
-        tell(SweepStep("computed", missing[key], done, len(cells)))
-    return collect(config, cells, out, computed=len(missing), damaged=damaged)
+        computed += 1
+        tell(SweepStep("computed", missing[key], before + computed, len(cells)))
+    return collect(config, cells, out, computed=computed, damaged=damaged)
 
 
 def part_of(cells: list[Cell], i: int, n: int) -> list[Cell]:
@@ -131,13 +131,9 @@ def played(cells: Any, out: Path, workers: int | None, scheduler: str | None) ->
     if not ordered:
         return
     tasks = (
-        joblib.delayed(play)(
-            pickle.dumps(replace(cell)),
-            count_of(runs_before(out, cell)[0]),
-            cell.key,
-            tuple(sys.path),
-        )
+        joblib.delayed(play)(pickle.dumps(replace(cell)), first, cell.key, tuple(sys.path))
         for cell in ordered
+        if (first := count_of(runs_before(out, cell)[0])) < cell.runs  # else another sweep was here
     )
     with backend(workers, scheduler):
         yield from joblib.Parallel(return_as="generator_unordered")(tasks)
@@ -215,10 +211,15 @@ def unwarned() -> Iterator[None]:
 
 
 def store_runs(out: Path, cell: Cell, frame: pl.DataFrame, facts: Facts) -> None:
-    """Store a cell's new runs together with those before them."""
+    """Store a cell's new runs together with those before them, each once: another sweep may have
+    stored the same ones meanwhile.
+    """
     before, known = runs_before(out, cell)
-    if len(before):
-        frame = pl.concat([before, frame])
+    had = count_of(before)
+    if not frame["run"][0] <= had < count_of(frame):
+        return
+    if had:
+        frame = pl.concat([before, frame.filter(pl.col("run") >= had)])
         facts = facts | {"seconds": facts["seconds"] + known["seconds"]}
     write_cell(out, cell, frame, facts)
 
