@@ -648,14 +648,14 @@ class Host:
         left, group = self._unwritten, self.layout.row.uid
         if left is None:
             return
-        with self.database.reading(group) as rows:
-            is_written = left.is_in(rows.heads(self._uids))
-        if not is_written:
-            with self.database.transaction(group) as rows:
-                heads, seen = rows.heads(self._uids), self.witness.marks(self._uids)
+        with self.database.transaction(group) as rows:  # which waits for a commit under way
+            heads = rows.heads(self._uids)
+            is_written = left.is_in(heads)
+            if not is_written and left.is_next(heads):
+                seen = self.witness.marks(self._uids)
                 is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
                 taken = rows.used(list(left.used)) if left.used else {}
-                if left.is_next(heads) and not is_old and taken == left.taken:
+                if not is_old and taken == left.taken:
                     left.write(rows)
                     is_written = True
         if not is_written:

@@ -131,6 +131,27 @@ def test_a_server_that_goes_away(
         assert campaign.generation == 1
 
 
+def test_a_commit_under_way_is_waited_for(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection breaks while the server commits a release: it stands, and nothing is fenced."""
+    with open_store(server.fresh(secrets.token_hex(8)), witness=tmp_path / "witness") as store:
+        campaign = create(store)
+        asked = campaign.ask(40)
+
+        def late(connection: Any) -> None:
+            sent = connection.connection.driver_connection.pgconn
+            sent.send_query(b"SELECT pg_sleep(.5); COMMIT")
+            sent.finish()
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Connection, "commit", late)
+            with pytest.raises(StoreError, match="same call again"):
+                told(campaign, asked)
+        assert told(campaign, asked) == {"already"}
+        assert campaign.generation == 1
+
+
 @pytest.mark.parametrize("where", ["queue", "transaction", "witness"])
 def test_who_waits_for_an_interrupted_call_is_told(
     monkeypatch: pytest.MonkeyPatch, where: str
