@@ -441,7 +441,7 @@ def require_other_server(engine: Any, store: Database) -> None:
     """
     if store.is_sqlite:
         return
-    began = text("SELECT pg_postmaster_start_time()::text")
+    began = text("SELECT pg_postmaster_start_time()")
     with engine.connect() as here, store.engine.connect() as there:
         same = here.execute(began).scalar() == there.execute(began).scalar()
     if same:

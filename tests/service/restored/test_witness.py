@@ -114,5 +114,6 @@ def test_another_server_is_a_witness_and_the_store_s_own_is_none(
             campaign = store["c"] if "c" in store else create(store)
             turns(campaign, 40)
             assert campaign.generation == 1
+    server.run("ALTER DATABASE witness SET timezone = 'Asia/Tokyo'")
     with pytest.raises(WitnessError, match="another database server"):
         dpb.open_store(server.fresh("own"), witness=place, key=KEY)
