@@ -296,15 +296,24 @@ def sqlite_engine(path: Path | None) -> Engine:
 
 
 def server_engine(url: URL) -> Engine:
-    """PostgreSQL."""
-    return create_engine(
+    """PostgreSQL, whatever its database or role sets by default; options of the address count."""
+    patience = url.query.get("connect_timeout", PATIENCE)
+    engine = create_engine(
         url,
         poolclass=Connections,
         pool_size=20,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={"connect_timeout": PATIENCE, "options": f"-c lock_timeout={PATIENCE}s"},
+        isolation_level="READ COMMITTED",
+        connect_args={"connect_timeout": patience, "client_encoding": "utf8"},
     )
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: object) -> None:
+        connection.cursor().execute(f"SET lock_timeout = '{PATIENCE}s'")
+        connection.commit()
+
+    return engine
 
 
 def require_durable(engine: Engine) -> None:
@@ -567,7 +576,7 @@ def json_rows(names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:
     one.
     """
     dicts = [dict(zip(names, row, strict=True)) for row in rows]
-    return json.dumps(dicts, default=json_value, allow_nan=False)
+    return json.dumps(dicts, default=json_value, allow_nan=False, ensure_ascii=False)
 
 
 def json_value(value: Any) -> Any:

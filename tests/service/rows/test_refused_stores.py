@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import secrets
 import sqlite3
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -17,8 +19,9 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service import tables
 from dpbandits.service.opening import open_store
-from tests.service.conftest import Open
-from tests.service.timelines import Lite, create
+from tests.service.conftest import KEY, Open
+from tests.service.http.web import at_once
+from tests.service.timelines import Lite, create, turns
 
 pytestmark = pytest.mark.usefixtures("migrations")
 
@@ -28,6 +31,25 @@ def test_a_server_that_forgets_is_refused(server: Server, tmp_path: Path) -> Non
     server.run(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
     with pytest.raises(StoreError, match="synchronous_commit is off"):
         open_store(url, witness=tmp_path / "witness")
+
+
+def test_a_database_with_other_settings_is_used_as_any(server: Server, tmp_path: Path) -> None:
+    """Its schema is that of the address, its encoding none, and its transactions serializable."""
+    name = secrets.token_hex(8)
+    server.run(f"CREATE DATABASE \"{name}\" ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    server.run(f'ALTER DATABASE "{name}" SET default_transaction_isolation = serializable')
+    server.run("CREATE SCHEMA app", name)
+    address = f"{server.url(name)}?options=-csearch_path%3Dapp"
+    policy = dpb.DPKLUCB(arms=["blå", "日本"], epsilon=1)
+    with ExitStack() as stack:
+        how: dict[str, Any] = {"witness": tmp_path / "witness", "key": KEY}
+        one, other = (stack.enter_context(open_store(address, **how)) for _ in range(2))
+        campaigns = [create(one, policy, name="試験"), other["試験"]]
+        both = at_once(2, lambda: turns(campaigns.pop(), 80))
+        assert sum(map(len, both)) == 160
+        schema = "SELECT DISTINCT schemaname::text FROM pg_tables WHERE tablename ~ '^dpbandits_'"
+        with one.database.engine.connect() as connection:
+            assert connection.exec_driver_sql(schema).all() == [("app",)]
 
 
 def test_a_database_of_another_version_is_refused(lite: Lite) -> None:
