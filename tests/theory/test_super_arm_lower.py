@@ -5,6 +5,7 @@ program.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from scipy.optimize import linprog
 
 import dpbandits as dpb
+from dpbandits.policies import super_arm_bounds
 from dpbandits.policies.formulas.indices import d_eps, kl
 from dpbandits.policies.super_arm_bounds import lower_constant
 from dpbandits.theory import (
@@ -46,23 +48,73 @@ def test_lists_of_special_sets_have_their_closed_forms(epsilon: float | None) ->
     assert lower_constant(paths, (0.5,) * 3 + (0.3,) * 3, epsilon) == pytest.approx(each, rel=1e-3)
 
 
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize(("arms", "size"), [(12, 4), (10, 5), (16, 4)])
+def test_all_sets_of_one_size_have_the_closed_form_of_their_matroid(
+    arms: int, size: int, epsilon: float | None
+) -> None:
+    """Most alternatives are on many arms, and at the best plays those on one alone are binding."""
+    environment = dpb.Bernoulli(np.random.default_rng(arms).uniform(0.1, 0.9, arms).tolist())
+    listed = dpb.ExplicitSet(list(combinations(range(arms), size)))
+    matroid = matroid_lower_bound(
+        dpb.UniformMatroid(arms=arms, rank=size), environment, 10**9, epsilon
+    )
+    found = super_arm_lower_bound(listed, environment, 10**9, epsilon)
+    assert matroid * (1 - 1e-3) <= found <= matroid * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_spanning_trees_have_the_closed_form_of_their_matroid(epsilon: float | None) -> None:
+    edges = list(combinations(range(5), 2))
+    trees = dpb.GraphicMatroid(edges)
+    environment = dpb.Bernoulli(np.random.default_rng(3).uniform(0.2, 0.8, 10).tolist())
+    listed = dpb.ExplicitSet([s for s in combinations(range(10), 4) if trees.contains(s)])
+    matroid = matroid_lower_bound(trees, environment, 10**9, epsilon)
+    found = super_arm_lower_bound(listed, environment, 10**9, epsilon)
+    assert matroid * (1 - 1e-3) <= found <= matroid * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
+def test_a_set_that_is_almost_best_has_the_most_plays(gap: float) -> None:
+    """Disjoint sets: the plays are sums of their own, of orders that differ by the square of the
+    gap.
+    """
+    sets = dpb.ExplicitSet([(0, 1), (2, 3), (4, 5)])
+    means = (0.5, 0.5, 0.5 - gap / 2, 0.5 - gap / 2, 0.2, 0.3)
+    near = gap / (2 * kl(0.5 - gap / 2, 0.5))
+    small = lower_constant(dpb.ExplicitSet([(0, 1), (2, 3)]), (0.5, 0.5, 0.2, 0.3), None)
+    assert lower_constant(sets, means, None) == pytest.approx(near + small, rel=1e-3)
+
+
+def test_what_does_not_converge_is_not_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(super_arm_bounds, "PROGRAMS", 2)
+    lower_constant.cache_clear()
+    sets = dpb.ExplicitSet([(0, 1), (1, 2), (0, 2), (3, 4)])
+    assert math.isnan(lower_constant(sets, (0.2, 0.3, 0.35, 0.5, 0.5), None))
+    lower_constant.cache_clear()
+
+
 def on_a_grid(
-    sets: list[tuple[int, ...]], means: np.ndarray, epsilon: float | None, parts: int = 40
+    sets: Sequence[tuple[int, ...]], means: np.ndarray, epsilon: float | None, parts: int = 40
 ) -> float:
     """Return the value of one linear program: a constraint for each way to divide a gap into
-    equal parts among the arms of its set that are in no best one, which come first in `means`.
+    equal parts among the arms of its set that are not in the best one.
     """
     holds = np.array([[arm in chosen for arm in range(len(means))] for chosen in sets], float)
     gaps = (holds @ means).max() - holds @ means
+    best = sets[int(np.argmin(gaps))]
     rows = []
     for chosen, gap in zip(sets, gaps.tolist(), strict=True):
-        for cuts in combinations_with_replacement(range(parts + 1), len(chosen) - 1):
-            raised = np.diff([0, *cuts, parts]) * gap / parts + means[list(chosen)]
-            if gap > 0 and (raised < 1).all():
+        if gap <= 0:
+            continue
+        others = [arm for arm in chosen if arm not in best]
+        for cuts in combinations_with_replacement(range(parts + 1), len(others) - 1):
+            raised = np.diff([0, *cuts, parts]) * gap / parts + means[others]
+            if (raised < 1).all():
                 row = np.zeros(len(means))
-                row[list(chosen)] = [
+                row[others] = [
                     distance(means[arm], high, epsilon)
-                    for arm, high in zip(chosen, raised.tolist(), strict=True)
+                    for arm, high in zip(others, raised.tolist(), strict=True)
                 ]
                 rows.append(row)
     return float(linprog(gaps, A_ub=-np.array(rows) @ holds.T, b_ub=-np.ones(len(rows))).fun)
@@ -73,7 +125,7 @@ def on_a_grid(
 def test_sets_that_share_arms_at_random_have_the_value_of_a_plain_program(
     size: int, epsilon: float | None
 ) -> None:
-    """The plain program has no cutting planes and no columns that come later, and fewer
+    """The plain program has no cutting planes, and fewer
     alternatives: it is too low by some of a thousandth.
     """
     rng = np.random.default_rng(size)
@@ -82,6 +134,18 @@ def test_sets_that_share_arms_at_random_have_the_value_of_a_plain_program(
     sets = [*dict.fromkeys(wrong), tuple(range(8, 8 + size))]
     found = lower_constant(dpb.ExplicitSet(sets), tuple(means.tolist()), epsilon)
     assert found == pytest.approx(on_a_grid(sets, means, epsilon), rel=2e-3)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_paths_of_a_graph_have_the_value_of_a_plain_program(epsilon: float | None) -> None:
+    """Paths of two to four edges share edges with the best one and with each other."""
+    edges = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "c"), ("b", "c"), ("b", "t"), ("c", "t")]
+    paths = dpb.Paths(edges, "s", "t", costs=False)
+    means = np.array([0.5, 0.45, 0.3, 0.35, 0.25, 0.4, 0.2])
+    listed = super_arm_bounds.super_arms(paths)
+    assert listed is not None
+    found = lower_constant(paths, tuple(means.tolist()), epsilon)
+    assert found == pytest.approx(on_a_grid(listed, means, epsilon), rel=2e-3)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
