@@ -459,7 +459,7 @@ def test_code_that_comes_in_place_of_a_decision_a_pair_or_a_message_is_not_repea
     for call, error, words in (
         (lambda: s.tell(half, d), dpb.DecisionError, "The decision comes first"),
         (lambda: s.expire(half), dpb.DecisionError, "Expected a decision"),
-        (lambda: s.tell_many([(half, d)]), dpb.DecisionError, "Pair 0"),
+        (lambda: s.tell_many([(half, d)]), dpb.DecisionError, "The decision comes first"),
         (lambda: s.tell_many([OwnTuple((d, SECRET))]), TypeError, r"entry 0 .* that is none"),
         (lambda: s.tell_many(OwnList()), TypeError, "of type Own list that cannot be read"),
         (lambda: s.tell_many(Proxy()), TypeError, r"Expected \(decision, reward\) pairs"),  # type: ignore[arg-type]

@@ -205,10 +205,10 @@ class Witness:
             require_other_server(self._engine, store)
         require_durable(self._engine) if self.path is not None or self._is_server else None
         with self._engine.connect() as connection:
-            is_new = not inspect(connection).has_table(mark_table.name)
-            if is_new and self._looking:
+            missing = metadata.tables.keys() - inspect(connection).get_table_names()
+            if self._looking and mark_table.name in missing:
                 raise self._strange()
-            if is_new or not (self._looking or inspect(connection).has_table(key_table.name)):
+            if missing and not self._looking:
                 connection.rollback()
                 self._make_tables(connection)
             connection.execute(select(func.count()).select_from(mark_table)).scalar()
