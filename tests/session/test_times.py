@@ -81,6 +81,19 @@ def tells(*values: float) -> Tell:
     return lambda s, decision: [s.tell(decision, reward_of(s, decision, v)) for v in values]
 
 
+def test_a_clock_that_was_ahead_is_an_alarm_until_it_has_caught_up() -> None:
+    s, clock = session(dpb.DPKLUCB(arms=2, epsilon=1))
+    s.ask()
+    clock.now += 30 * 24 * 3_600
+    s.ask()
+    clock.now -= 30 * 24 * 3_600 - 3_600
+    (alarm,) = s.alarms
+    assert (alarm.what, alarm.arm) == ("clock", None)
+    assert "The clock is 30 days behind" in " ".join(s.statement().split())
+    clock.now += 30 * 24 * 3_600 - 3_640
+    assert s.alarms == ()
+
+
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 def test_nobody_can_tell_an_answer_of_the_default_from_none(policy: Any) -> None:
     ways: list[Tell] = [tells(0.0), tells(), dpb.Session.expire, tells(0.0, 0.3)]

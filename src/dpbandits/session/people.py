@@ -145,6 +145,10 @@ class Register:
         """Remember the time of a window that people are learned from in, and return its number."""
         return 0 if self.window is None else int(self._clock.advance() // self.window)
 
+    def behind(self) -> float:
+        """By how many seconds the clock is behind the latest time that it said."""
+        return self._clock.behind()
+
     def advance_clock(self, latest: float) -> None:
         """Another register of the same people has seen this time."""
         if self.window is not None:

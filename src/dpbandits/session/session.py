@@ -116,9 +116,11 @@ from dpbandits.session.state import (
 )
 from dpbandits.session.statement import participant_text, statement
 from dpbandits.session.times import (
+    MOST_BEHIND,
     Clock,
     OpenPeriod,
     attribution_of,
+    clock_advice,
     periods_of,
     require_clock,
     require_few,
@@ -1768,8 +1770,9 @@ class Session:
         the arm is the last one in play), in order; arms whose first batch waits for requests that
         are overdue ("overdue"), for as long as it does; and that nobody answers ("silent"), once
         100 decisions without an answer expired or waited for longer than usual. With an attribution
-        window who answered is private, and "silent" is never raised. Of a campaign: that its
-        database was restored, and it learns from nobody any more ("restored").
+        window who answered is private, and "silent" is never raised. That the clock is behind what
+        it said before, by more than a minute ("clock"). Of a campaign: that its database was
+        restored, and it learns from nobody any more ("restored").
 
         A request is overdue that has waited for several times as long as answers usually take.
         Others are asked for in its place, and its answer still counts if it comes.
@@ -1795,7 +1798,18 @@ class Session:
         people = self._tables.people
         if people is not None and people.has_ended and self._state.closing is None:
             waits.append(SessionEvent("restored", None, view.asked, NOT_LEARNED))
+        behind = self._clock_behind()
+        if behind > MOST_BEHIND:
+            waits.append(SessionEvent("clock", None, view.asked, clock_advice(behind)))
         return (*self._guardrail_alarms(), *waits)
+
+    def _clock_behind(self) -> float:
+        """Return by how many seconds the clock is behind what it said, where anything is timed."""
+        tables, closing = self._tables, self._state.closing
+        if closing is not None and closing.is_done:
+            return 0.0
+        timed = tables.attribution, tables.periods, tables.people
+        return max((each.behind() for each in timed if each is not None), default=0.0)
 
     def _guardrail_alarms(self) -> list[SessionEvent]:
         """Arms that passed the guardrail."""

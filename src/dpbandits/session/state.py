@@ -83,7 +83,8 @@ class SessionEvent(NamedTuple):
         what: "add", "retire", "pause", "resume" or "restart" (an arm), or "drop" (all open blocks);
             with a guardrail also "suspend", or "alarm" if the arm is the last one in play;
             "overdue" if an arm's first batch waits for requests that are too old, "silent" if
-            nobody answers, and "restored" if nobody is learned from any more.
+            nobody answers, "clock" if the clock is behind what it said before, and "restored" if
+            nobody is learned from any more.
         arm: its name or number; None if it is about all arms.
         asked: number of decisions made before it.
         advice: what to do about an alarm, in words.

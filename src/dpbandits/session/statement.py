@@ -89,6 +89,7 @@ def statement(
             f"As of {time_words(window.clock.latest)}: decisions whose time has passed since are "
             "recorded by the next call that changes something."
         )
+    parts += [each.advice for each in session.alarms if each.what == "clock"]
     parts.append(f"Software: dpbandits {__version__}.")
     return "\n\n".join(fill(part, WIDTH) for part in parts if part) + "\n"
 

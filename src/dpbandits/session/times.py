@@ -87,6 +87,29 @@ class SteadyClock:
         self.latest = self.now()
         return self.latest
 
+    def behind(self, seen: float = EARLIEST) -> float:
+        """Return by how many seconds it is behind the latest time seen, here or elsewhere."""
+        return max(seen, self.latest) - seconds_of(self._clock())
+
+
+MOST_BEHIND = 60.0
+"""Seconds that clocks of several machines may differ by without an alarm."""
+
+
+def clock_advice(seconds: float) -> str:
+    """Return the advice of the alarm "clock".
+
+    >>> clock_advice(86_400.4)[:55]
+    'The clock is 1 day behind the latest time that it said.'
+    """
+    unit = 86_400 if seconds >= 172_800 else 60
+    behind = length_words(unit * round(seconds / unit))
+    return (
+        f"The clock is {behind} behind the latest time that it said. Until it has caught up no "
+        "window and no period ends, and answers that are held stay held. Set it right; if it was "
+        "wrong before, begin anew."
+    )
+
 
 # Attribution windows: an answer is awaited for a fixed time, then the default is recorded.
 #
@@ -121,6 +144,11 @@ class AttributionWindow:
                 break
             ids.append(id)
         return ids
+
+    def behind(self) -> float:
+        """Return by how many seconds the clock is behind the newest decision that waits."""
+        newest = next(reversed(self.due.values()), EARLIEST)
+        return self.clock.behind(newest - self.seconds)
 
     def advance(self) -> list[int]:
         """Advance the clock, and return `due_now()`."""
@@ -324,6 +352,10 @@ class Periods:
     def after(self, number: int, time: float) -> int:
         """Return the period whose blocks are open at a time, once those of another closed."""
         return max(number + 1, self.number(time - self.waits))
+
+    def behind(self) -> float:
+        """Return by how many seconds the clock is behind the latest time that it said."""
+        return self.clock.behind()
 
     def to_data(self, period: OpenPeriod) -> PeriodsData:
         """Plain data, for JSON."""
