@@ -301,6 +301,9 @@ TOLERANCE = 1e-3
 PROGRAMS, HALVES = 200, 50
 """Linear programs, at most; and bisections of a multiplier."""
 
+LARGEST = 10**7
+"""Super arms times arms of a program that is solved: larger ones can take hours."""
+
 
 class Rivals(NamedTuple):
     """Wrong super arms, a row each.
@@ -355,8 +358,8 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
     arm's plays are worth more than their gap. Neither needs the solver to be exact.
 
     Returns:
-        The bound from below when both differ by at most `TOLERANCE`; NaN if the solver fails or
-        `PROGRAMS` programs do not bring them so close.
+        The bound from below when both differ by at most `TOLERANCE`; NaN if the solver fails,
+        `PROGRAMS` programs do not bring them so close, or there are too many super arms and arms.
     """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import coo_array, diags_array, hstack, vstack
@@ -364,6 +367,8 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
     possible = np.where(rivals.used, 1.0 - means[rivals.arms], 0.0).sum(axis=1) > rivals.gaps
     if not possible.any():
         return 0.0
+    if len(rivals.gaps) * len(means) > LARGEST:
+        return math.nan
     asked = Rivals(*(part[possible] for part in rivals))
 
     def by_arm(of: Rivals, entries: Floats) -> Any:
