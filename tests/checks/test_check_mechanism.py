@@ -134,7 +134,7 @@ class Broken(SeparableDP):
         ("the sum beside it", "An answer changes with a reward, whatever the noise"),
         ("decides by a reward", "changes the requests to the noise"),
         ("in place", "changes its memory in place"),
-        ("no JSON", "`remembers` refuses the memory"),
+        ("no JSON", "not the form of a fresh one"),
         ("own coins", "randomness other than its noise"),
     ],
 )
@@ -148,9 +148,6 @@ class Remembers(LazyForgetful):
 
     def start(self) -> Any:
         return 0
-
-    def fits(self, memory: Any, read: Any) -> bool:
-        return isinstance(memory, int)
 
     def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
         _, answer = super().step(None, total, count, noise)

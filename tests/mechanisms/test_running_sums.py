@@ -4,7 +4,6 @@ an answer has.
 
 from __future__ import annotations
 
-import json
 import math
 from copy import deepcopy
 from fractions import Fraction
@@ -18,7 +17,6 @@ from dpbandits.core.errors import HorizonError
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, SignedCounter, SignedTree, SquareRoot
-from dpbandits.mechanisms.base import Readings
 from dpbandits.mechanisms.counters import (
     FINE,
     best_base,
@@ -205,31 +203,6 @@ def test_secure_noise_serves_both(mechanism: Mechanism) -> None:
     for fresh in (True, False):
         memory, answers = mechanism.answer(memory, record(1, 3), SecureNoise(fresh=fresh))
         assert all(math.isfinite(answer.total) for answer in answers)
-
-
-def damages(memory: list[Any]) -> list[Any]:
-    """The memory with each of its fields damaged in some way."""
-    found: list[Any] = [None, memory[:-1], [*memory, 0]]
-    for at, field in enumerate(memory):
-        others = [other for other in (None, -1, [], [field], 2**80) if other != field]
-        others += [field + 1] if isinstance(field, int) else []
-        found += [[*memory[:at], other, *memory[at + 1 :]] for other in others]
-    found.append([*memory[:2], [total + 10**6 for total in memory[2]], *memory[3:]])
-    return found
-
-
-@pytest.mark.parametrize(
-    "mechanism", [tree(400, base=5), root(400)], ids=lambda m: type(m).__name__
-)
-def test_damaged_memory_is_refused(mechanism: Mechanism) -> None:
-    memory, noise, steps = mechanism.init(2), SimulatedNoise(3), mechanism.grid.steps
-    for done in range(60):
-        saved, read = json.loads(json.dumps(memory)), [Readings(done, done, 0, steps)] * 2
-        assert mechanism.remembers(saved, read)
-        if done:
-            assert not any(mechanism.remembers(other, read) for other in damages(saved))
-            assert not mechanism.remembers(saved, [Readings(done + 1, done + 1, 0, steps)] * 2)
-        memory, _ = mechanism.answer(memory, record(done % 2, steps), noise)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

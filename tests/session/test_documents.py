@@ -5,10 +5,8 @@ private; counts that have to agree; and small texts that would fill the memory o
 from __future__ import annotations
 
 import contextlib
-import copy
-import json
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -19,20 +17,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.inputs import DEEPEST, SAVES
 from dpbandits.core.plan import EVERY
-from dpbandits.mechanisms import (
-    AboveThreshold,
-    Block,
-    Comparisons,
-    GaussianBatches,
-    JointBatch,
-    LazyForgetful,
-    Mechanism,
-    WeightedArms,
-)
-from dpbandits.mechanisms.base import Readings
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
-from tests.checks.test_check_mechanism import OURS
 from tests.session.small import begun, changed, document, first, loaded, paths, reward_of, session
 
 KEY = b"a key of at least sixteen bytes"
@@ -277,7 +263,6 @@ DAMAGE: dict[str, dict[str, list[Any]]] = {
         "private.sums.0.0": [-1, 10**6],
         "private.sums.0": [[]],
         "private.memory": [[]],
-        "private.memory.0": [1],
         "private.noise": [{}],
         "private.noise.kind": ["loud"],
         "private.noise.seed": [[]],
@@ -353,7 +338,6 @@ DAMAGE: dict[str, dict[str, list[Any]]] = {
         "private.noise": [{"kind": "secure", **each} for each in FRESH[:2]],
     },
     "epochs": {"public.learned.1": [10**9, 10**30, 2**62]},  # 2 to their power are the next rounds
-    "tree": {"private.memory.0.0": [0]},  # the guard of its length starts again
     "contexts": {
         "public.contexts": [..., None],
         "public.contexts.open": [less],
@@ -444,53 +428,3 @@ def test_more_decisions_than_may_wait_are_refused_before_anything_is_made() -> N
 def test_a_matroid_of_many_loops_is_small() -> None:
     problem = dpb.TransversalMatroid([[0, 1]], arms=10**7)
     assert (problem.rank, len(problem._sets_of)) == (1, 2)
-
-
-# Mechanism memory: what the ledger says was read has to fit it, or a record could be read, or noise
-# drawn, twice
-
-
-REMEMBERING = [
-    mechanism
-    for mechanism, is_whole in OURS
-    if not is_whole and not isinstance(mechanism, Comparisons | JointBatch | WeightedArms)
-]
-
-
-def histories(mechanism: Mechanism, releases: int = 12) -> Iterator[tuple[Any, Readings]]:
-    """Memory after each release of one coordinate, as JSON gives it back, and what the ledger says
-    by then.
-    """
-    steps = mechanism.grid.steps
-    rng, noise, memory, rewards = np.random.default_rng(5), SimulatedNoise(2), mechanism.init(1), 0
-    yield json.loads(json.dumps(memory)), Readings(0, 0, 0, steps)
-    for release in range(1, releases + 1):
-        count = int(rng.integers(1, 4))
-        block = Block((0,), (int(rng.integers(0, count * steps + 1)),), (count,))
-        memory, _ = mechanism.answer(memory, block, noise)
-        rewards += count
-        yield json.loads(json.dumps(memory)), Readings(release, rewards, 0, steps)
-
-
-@pytest.mark.parametrize("mechanism", REMEMBERING, ids=lambda each: type(each).__name__)
-def test_memory_fits_its_own_readings_and_no_others(mechanism: Mechanism) -> None:
-    """Memory of an earlier save would have what was read since read again, with the same nodes and
-    fresh noise.
-    """
-    known = list(histories(mechanism))
-    for at, (memory, own) in enumerate(known):
-        assert mechanism.remembers(memory, [own])
-        assert not mechanism.remembers(memory, [own, own])
-        assert not mechanism.remembers(memory + memory, [own])
-        if not isinstance(mechanism, AboveThreshold | GaussianBatches | LazyForgetful):
-            fits = [mechanism.remembers(memory, [read]) for _, read in known]
-            assert fits == [at == other for other in range(len(known))]
-        for path in paths(memory) if at % 3 == 0 else ():
-            for value in ("abc", 0.5, float("nan"), True, 10**40, -(10**40), [], {}, [[0, 0]]):
-                edited: Any = [copy.deepcopy(memory)]
-                inner = edited
-                for step in (0, *path[:-1]) if path else ():
-                    inner = inner[step]
-                inner[path[-1] if path else 0] = value
-                same = json.dumps(edited) == json.dumps([memory])
-                assert same or not mechanism.remembers(edited[0], [own])

@@ -1,8 +1,7 @@
 """The contract of a mechanism, and the mechanisms that release each batch of rewards once.
 
 A mechanism is a frozen record that releases the noisy sum of a block of rewards. It states its
-guarantee, what its answers say about means, and which memory it keeps; and it validates a saved
-memory.
+guarantee, what its answers say about means, and which memory it keeps.
 
 The batch mechanisms at the end put each reward into one batch and give each batch one noise draw,
 or none: `LazyForgetful` releases the newest batch alone, `LazyCumulative` the running sum of all
@@ -22,7 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import has_form_of, whole_number
+from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
@@ -114,7 +113,8 @@ class Answer(NamedTuple):
 class Mechanism(ABC):
     """Base class of mechanisms: release blocks, each record in one block only.
 
-    Memory is plain data that is never changed in place.
+    Memory is plain data that is never changed in place, and has the form of a fresh one (see
+    `has_form_of`).
 
     Attributes:
         grid: the grid that rewards are rounded to.
@@ -215,18 +215,6 @@ class Mechanism(ABC):
         """Return an answer that was read from JSON in its type."""
         return None if answer is None else Answer(*answer)
 
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        """Return whether `memory`, read from JSON, can be the memory after these releases.
-
-        The base class compares the form only. A memory that records fewer releases than were made
-        would let a record be released again, or noise be drawn again.
-
-        Args:
-            memory: the memory.
-            readings: by coordinate, what was released.
-        """
-        return has_form_of(memory, self.init(len(readings)))
-
 
 class Separable(Mechanism):
     """A mechanism that treats every coordinate separately: it defines how one coordinate's memory
@@ -264,18 +252,6 @@ class Separable(Mechanism):
     @final
     def widened(self, memory: list[Any], coordinates: int) -> list[Any]:
         return memory + self.init(coordinates - len(memory))
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        """Return whether `memory` can be the memory of one coordinate after these releases."""
-        return has_form_of(memory, self.start())
-
-    @final
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return (
-            isinstance(memory, list)
-            and len(memory) == len(readings)
-            and all(map(self.fits, memory, readings))
-        )
 
     @final
     def answer(
@@ -320,9 +296,6 @@ class Around(Mechanism):
     def reads_last(self, memory: Any, coordinate: int) -> bool:
         return self.law is not None and self.inner.reads_last(memory, coordinate)
 
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return self.inner.remembers(memory, readings)
-
     def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, tuple[Any, ...]]:
         return self.inner.answer(memory, block, noise)
 
@@ -360,65 +333,6 @@ class PureDP(Mechanism):
 @dataclass(frozen=True, kw_only=True)
 class SeparableDP(PureDP, Separable):
     """A mechanism with pure ε-DP that treats every coordinate separately."""
-
-
-# Validation of a saved session's sums, counts and mechanism memory.
-
-
-DRAW = 2**63
-"""An upper bound of a noisy sum of rewards, in grid steps: noise fits into 64 bits."""
-
-
-class Readings(NamedTuple):
-    """How often one coordinate was released, and how many rewards that covered. Public. A
-    mechanism's memory must match these numbers.
-
-    Args:
-        releases: number of releases.
-        rewards: number of rewards.
-        low: the smallest sum of one reward, in grid steps. Reports carry noise, so theirs may be
-            any number.
-        high: the largest one.
-    """
-
-    releases: int
-    rewards: int
-    low: int
-    high: int
-
-    def sum_fits(self, total: object, rewards: int) -> bool:
-        """Return whether `rewards` rewards can have this sum."""
-        return (
-            0 <= rewards <= self.rewards
-            and type(total) is int
-            and self.low * rewards <= total <= self.high * rewards
-        )
-
-    def nodes_fit(self, exact: Any, noised: Any, levels: int, leaves: int) -> bool:
-        """Return whether these can be the partial sums of a tree with `leaves` leaves: one for each
-        level, 0 for levels that the number of leaves does not contain.
-        """
-        if not whole_numbers(exact, levels) or not whole_numbers(noised, levels):
-            return False
-        unused = [at for at in range(levels) if not leaves >> at & 1]
-        sums = not any(exact[at] or noised[at] for at in unused) and all(
-            self.sum_fits(node, self.rewards) for node in exact
-        )
-        return sums and all(noised_fits(node, 1) for node in noised)
-
-
-def whole_numbers(values: Any, length: int) -> bool:
-    """Return whether this is a list of `length` plain whole numbers."""
-    return (
-        isinstance(values, list)
-        and len(values) == length
-        and all(type(value) is int for value in values)
-    )
-
-
-def noised_fits(value: int, draws: int) -> bool:
-    """Return whether a sum with `draws` noise draws can have this value."""
-    return abs(value) <= DRAW * draws
 
 
 # Mechanisms for records with several coordinates: each coordinate has its own noise, or only the
@@ -536,9 +450,6 @@ class NoisyMax(PureDP):
     def init(self, coordinates: int) -> None:
         return None
 
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return memory is None
-
     def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Choice, ...]]:
         winner = noise.select(
             block.sums, sensitivity=self.grid.steps, epsilon=self.epsilon, law=self.selection
@@ -564,9 +475,6 @@ class NewestBatch(Separable):
 
     def start(self) -> None:
         return None
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        return memory is None
 
     def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
         (noisy,) = self.noised((total,), noise)
@@ -613,13 +521,6 @@ class LazyCumulative(SeparableDP):
 
     def start(self) -> list[int]:
         return [0, 0, 0]
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        return (
-            whole_numbers(memory, 3)
-            and memory[1:] == [read.rewards, read.releases]
-            and noised_fits(memory[0], read.releases)
-        )
 
     def step(
         self, memory: list[int], total: int, count: int, noise: Noise
@@ -683,13 +584,6 @@ class Exact(Separable):
 
     def start(self) -> tuple[int, int]:
         return 0, 0
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        return (
-            whole_numbers(memory, 2)
-            and memory[1] == read.rewards
-            and read.sum_fits(memory[0], read.rewards)
-        )
 
     def step(
         self, memory: tuple[int, int], total: int, count: int, noise: Noise

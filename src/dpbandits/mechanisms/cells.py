@@ -33,7 +33,6 @@ from dpbandits.mechanisms.base import (
     Block,
     Mechanism,
     NewestBatch,
-    Readings,
 )
 from dpbandits.noise.protocol import Noise, laplaces
 
@@ -233,9 +232,6 @@ class ArmVectors(Mechanism):
     def widened(self, memory: list[None], coordinates: int) -> list[None]:
         return self.init(coordinates)
 
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return isinstance(memory, list) and memory == self.init(len(readings))
-
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -419,9 +415,6 @@ class Histograms(Mechanism):
 
     def init(self, coordinates: int) -> None:
         return None
-
-    def remembers(self, memory: object, readings: Sequence[Readings]) -> bool:
-        return memory is None
 
     def answer(self, memory: None, block: Block, noise: Noise) -> tuple[None, tuple[Counts]]:
         """The block's counts with noise. Its `sums` are exact counts, `counts` the visits."""

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 
 from dpbandits.core.errors import HorizonError
-from dpbandits.core.inputs import MOST_ARMS, has_form_of, whole_number
+from dpbandits.core.inputs import MOST_ARMS, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, printed, require_grid
 from dpbandits.mechanisms.base import (
     Answer,
@@ -29,11 +29,8 @@ from dpbandits.mechanisms.base import (
     NoiseDraws,
     NoisedSum,
     PureDP,
-    Readings,
     Separable,
     SeparableDP,
-    noised_fits,
-    whole_numbers,
 )
 from dpbandits.mechanisms.joint import FINEST, fine_enough
 from dpbandits.noise.exact import LARGEST_SCALE
@@ -162,15 +159,6 @@ class BinaryTree(PureDP, ArmTrees):
     def start(self) -> TreeMemory:
         return TreeMemory(0, 0, *empty_nodes(self.levels))
 
-    def fits(self, memory: Any, read: Readings) -> bool:
-        return (
-            has_form_of(memory, self.start())
-            and memory[:2] == [read.releases, read.rewards]
-            and memory[0] <= self.leaves
-            and read.nodes_fit(memory[2], memory[3], self.levels, memory[0])
-            and read.sum_fits(sum(memory[2]), memory[1])
-        )
-
     def step(
         self, memory: TreeMemory, total: int, count: int, noise: Noise
     ) -> tuple[TreeMemory, Answer]:
@@ -226,9 +214,9 @@ Segments = Literal["powers", "doubling"]
 
 def segment_size(segment: int, segments: Segments) -> int:
     """Return the number of leaves of a segment. "powers": 1, 1, 2, 4, …, closing at powers of two;
-    "doubling": 1, 2, 4, …, closing at 2^r − 1.
+    "doubling": 1, 2, 4, …, closing at 2^r − 1. No memory is so old that it has 2^64.
     """
-    return 1 << (segment if segments == "doubling" else max(0, segment - 1))
+    return 1 << min(segment if segments == "doubling" else max(0, segment - 1), 64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,23 +243,6 @@ class Logarithmic(SeparableDP):
 
     def start(self) -> list[int]:
         return [0, 0, 0, 0, 0, 0]
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        if not whole_numbers(memory, 6):
-            return False
-        leaf, pending, waiting, noisy, rounds, draws = memory
-        counted = (leaf, draws, rounds + waiting) == (
-            read.releases,
-            leaf.bit_length(),
-            read.rewards,
-        ) and min(rounds, waiting) >= 0
-        just_closed = leaf.bit_count() <= 1
-        return (
-            counted
-            and (waiting == 0) is just_closed
-            and read.sum_fits(pending, waiting)
-            and noised_fits(noisy, draws)
-        )
 
     def step(
         self, memory: list[int], total: int, count: int, noise: Noise
@@ -355,22 +326,6 @@ class Hybrid(SeparableDP):
     def start(self) -> HybridMemory:
         return HybridMemory(0, 0, 0, 0, 0, *empty_nodes(1))
 
-    def fits(self, memory: Any, read: Readings) -> bool:
-        if not isinstance(memory, list) or len(memory) != 7 or not whole_numbers(memory[:5], 5):
-            return False
-        segment, leaf, pending, closed, rounds, exact, noised = memory
-        if not 0 <= segment <= read.releases.bit_length() + 1:  # before computing a power of 2
-            return False
-        before, size = leaves_before(segment, self.segments), segment_size(segment, self.segments)
-        if (
-            not 0 <= leaf < size
-            or (before + leaf, rounds) != (read.releases, read.rewards)
-            or not noised_fits(closed, segment)
-        ):
-            return False
-        summed = read.nodes_fit(exact, noised, segment + 1, leaf) and sum(exact) == pending
-        return summed and read.sum_fits(pending, read.rewards - before if leaf else 0)
-
     def step(
         self, memory: HybridMemory, total: int, count: int, noise: Noise
     ) -> tuple[HybridMemory, Answer]:
@@ -437,24 +392,6 @@ class RunningSums(Mechanism):
         """Unless all releases were made, or answers state no law of their noise."""
         leaf: int = memory[0]
         return leaf < self.leaves and self.law is not None
-
-    def _counted(self, memory: Any, fields: int, readings: Sequence[Readings]) -> bool:
-        """Return whether a saved memory of so many fields has these numbers of releases and
-        rewards, and sums that these rewards can have.
-        """
-        if (
-            not isinstance(memory, list)
-            or len(memory) != fields
-            or len(readings) != self.actions
-            or not whole_numbers(memory[:2], 2)
-            or not whole_numbers(memory[2], self.actions)
-        ):
-            return False
-        leaf, rounds, sums = memory[:3]
-        return leaf <= self.leaves and all(
-            (leaf, rounds) == (read.releases, read.rewards) and read.sum_fits(total, rounds)
-            for read, total in zip(readings, sums, strict=True)
-        )
 
 
 def added(a: Sequence[int], b: Sequence[int]) -> Vector:
@@ -599,24 +536,6 @@ class SignedNodes(PureDP):
             levels[level] = [self._draw(noise) for _ in range(half)]
         return levels
 
-    def _noise_fits(self, leaf: int, noise: Any) -> bool:
-        """Return whether this can be the noise by level after so many leaves."""
-        digits = digits_of(leaf, self._base, self.levels)
-        if not isinstance(noise, list) or len(noise) != self.levels:
-            return False
-        return all(map(self._level_fits, noise, digits))
-
-    def _level_fits(self, vectors: Any, digit: int) -> bool:
-        return (
-            isinstance(vectors, list)
-            and len(vectors) == (digit > 0 or -digit)
-            and all(
-                whole_numbers(vector, self.actions)
-                and all(noised_fits(draw, max(1, digit)) for draw in vector)
-                for vector in vectors
-            )
-        )
-
 
 class SignedMemory(NamedTuple):
     leaf: int  # releases so far
@@ -679,9 +598,6 @@ class SignedTree(SignedNodes, RunningSums):
         self._check_actions(coordinates)
         return SignedMemory(0, 0, [0] * self.actions, self._no_noise())
 
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return self._counted(memory, 4, readings) and self._noise_fits(memory[0], memory[3])
-
     def answer(
         self, memory: SignedMemory, block: Block, noise: Noise
     ) -> tuple[SignedMemory, tuple[Answer, ...]]:
@@ -722,18 +638,6 @@ class SignedCounter(SignedNodes, ArmTrees):
 
     def start(self) -> SignedMemory:
         return SignedMemory(0, 0, [0], self._no_noise())
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        return (
-            isinstance(memory, list)
-            and len(memory) == 4
-            and memory[:2] == [read.releases, read.rewards]
-            and whole_numbers(memory[:2], 2)
-            and memory[0] <= self.leaves
-            and whole_numbers(memory[2], 1)
-            and read.sum_fits(memory[2][0], memory[1])
-            and self._noise_fits(memory[0], memory[3])
-        )
 
     def step(
         self, memory: SignedMemory, total: int, count: int, noise: Noise
@@ -889,25 +793,6 @@ class SquareRoot(RunningSums):
     def init(self, coordinates: int) -> RootMemory:
         self._check_actions(coordinates)
         return RootMemory(0, 0, [0] * self.actions, [], [])
-
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        if not self._counted(memory, 5, readings):
-            return False
-        leaf, _, sums, cells, estimates = memory
-        count = sum(1 for _ in cells_at(leaf - 1))
-        return (
-            isinstance(cells, list)
-            and isinstance(estimates, list)
-            and len(cells) == len(estimates) == count
-            and all(whole_numbers(cell, self.actions) for cell in (*cells, *estimates))
-            and [sum(column) for column in zip([0] * self.actions, *cells, strict=True)] == sums
-            and all(noised_fits(part, FINE) for cell in estimates for part in cell)
-            and all(
-                read.sum_fits(total, read.rewards)
-                for cell in cells
-                for total, read in zip(cell, readings, strict=True)
-            )
-        )
 
     def answer(
         self, memory: RootMemory, block: Block, noise: Noise

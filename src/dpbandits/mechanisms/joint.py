@@ -9,7 +9,6 @@ variance (k + 1)(k + 2)/(3ε²), where k separate Laplace draws at ε/k have 2k�
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
@@ -25,7 +24,6 @@ from dpbandits.mechanisms.base import (
     LazyForgetful,
     NoisedSum,
     PureDP,
-    Readings,
 )
 from dpbandits.noise.protocol import Noise
 
@@ -94,9 +92,6 @@ class JointBatch(PureDP):
 
     def init(self, coordinates: int) -> None:
         return None
-
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        return memory is None
 
     def answer(
         self, memory: None, block: Block, noise: Noise
@@ -194,10 +189,6 @@ class GuardedBatches(Around):
 
     def widened(self, memory: Any, coordinates: int) -> Any:
         return self.inner.widened(memory, coordinates)
-
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        twice = [read._replace(releases=BOTH * read.releases) for read in readings]
-        return self.inner.remembers(memory, twice)
 
     def answer(
         self, memory: list[Any], block: Block, noise: Noise

@@ -1,7 +1,7 @@
 """The sparse vector technique: test a condition after every round, at the cost of one "yes"."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple, final
@@ -13,10 +13,7 @@ from dpbandits.mechanisms.base import (
     Block,
     NoisedSum,
     PureDP,
-    Readings,
     Separable,
-    noised_fits,
-    whole_numbers,
 )
 from dpbandits.noise.protocol import Noise
 
@@ -115,21 +112,6 @@ class AboveThreshold(Separable):
 
     def start(self) -> Watched:
         return Watched(0, 0, None, False)
-
-    def fits(self, memory: Any, read: Readings) -> bool:
-        if not isinstance(memory, list) or len(memory) != 4 or type(memory[3]) is not bool:
-            return False
-        *numbers, halted = memory
-        if read.releases == 0:
-            return whole_numbers(numbers[:2], 2) and memory == [0, 0, None, False]
-        if halted or not whole_numbers(numbers, 3):
-            return bool(halted) and whole_numbers(numbers, 3) and not any(numbers)
-        seen, total, threshold = numbers
-        return (
-            seen == read.rewards < self.cap
-            and read.sum_fits(total, seen)
-            and noised_fits(threshold, self.epsilon is not None)
-        )
 
     def step(
         self, memory: Watched, total: int, count: int, noise: Noise
@@ -306,25 +288,6 @@ class Comparisons(PureDP):
                 self._run_test(now, test, noise)
         return now, tuple(not now.alive[arm] for arm in block.coordinates)
 
-    def remembers(self, memory: Any, readings: Sequence[Readings]) -> bool:
-        """Also require every threshold that was drawn: drawing it again would cost its ε again."""
-        fresh = self.init(len(readings))
-        if not isinstance(memory, list) or len(memory) != len(fresh):
-            return False
-        if not all(map(as_long, memory, fresh)) or {type(each) for each in memory[2]} != {bool}:
-            return False
-        now = Compared(*memory)
-        drawn = [each for each in now.thresholds if each is not None]
-        return (
-            any(now.alive)
-            and whole_numbers(now.counts, len(readings))
-            and whole_numbers(now.sums, len(readings))
-            and all(map(arm_fits, now.counts, now.sums, now.alive, readings))
-            and whole_numbers(drawn, len(drawn))
-            and all(noised_fits(each, 1) for each in drawn)
-            and [each is not None for each in now.thresholds] == self._watching(now)
-        )
-
     def _watching(self, now: Compared) -> list[bool]:
         """Return for each sparse vector whether its threshold is drawn, between two releases."""
         alive = alive_arms(now)
@@ -376,13 +339,3 @@ class Comparisons(PureDP):
 def alive_arms(now: Compared) -> list[int]:
     """Return the arms that are still compared."""
     return [arm for arm, alive in enumerate(now.alive) if alive]
-
-
-def arm_fits(count: int, total: int, alive: bool, read: Readings) -> bool:
-    """Return whether an arm's memory can be the one after these releases."""
-    return read.sum_fits(total, count) and count == (read.rewards if alive else 0)
-
-
-def as_long(part: Any, fresh: Any) -> bool:
-    """Return whether a part of a memory is a list with as many entries as a fresh one."""
-    return isinstance(part, list) and len(part) == len(fresh)

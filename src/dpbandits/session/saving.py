@@ -35,6 +35,7 @@ from dpbandits.core.inputs import (
     converted,
     damaged,
     finite,
+    has_form_of,
     read_as,
     require_shallow,
     shown,
@@ -42,7 +43,6 @@ from dpbandits.core.inputs import (
     unique_keys,
 )
 from dpbandits.core.plan import EVERY
-from dpbandits.mechanisms.base import Readings
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise, SimulatedNoise, noise_from_state
 from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
@@ -778,17 +778,9 @@ def books_of(session: Session, public: PublicPart, private: PrivatePart | None) 
     memory = None
     if private is not None:
         sums = sums_of(session, public, private)
-        read, bounds = readings_of(ledger), (0, vault.grid.steps)
-        if vault.randomizer is not None:
-            bounds = (-MOST, MOST)
-        each = (EVERY,) * vault.arms if vault.full or vault.joint else coordinates
-        readings = [Readings(*read.get(c, (0, 0)), *bounds) for c in each]
-        memory = private.memory
-        if not vault.mechanism.remembers(memory, readings):
-            raise damaged(
-                "private.memory does not fit the policy's mechanism and what the ledger says was "
-                "read (not shown: it is private)"
-            )
+        memory, fresh = private.memory, vault.mechanism.init(vault.arms)
+        if not has_form_of(memory, fresh):
+            raise damaged("private.memory is none of the policy's mechanism (it is not shown)")
     counts = [count for _, count in public.counts]
     blocks = {
         key: OpenBlock(count, block_sums)
@@ -833,15 +825,6 @@ def ledger_of(data: LedgerData) -> Ledger:
     if any(total - dropped != read[c] for c, (total, dropped) in left.items()):
         raise damaged("the lines of public.ledger and what was dropped do not add up")
     return Ledger.of([(c, Line(*line)) for c, *line in data.lines], left)
-
-
-def readings_of(ledger: Ledger) -> dict[int, tuple[int, int]]:
-    """Return, by coordinate, the number of readings and of the records they covered."""
-    read = dict[int, tuple[int, int]]()
-    for coordinate, line in ledger.lines():
-        releases, records = read.get(coordinate, (0, 0))
-        read[coordinate] = releases + line.releases, records + line.stop - line.start
-    return read
 
 
 def tables_of(

@@ -1,8 +1,7 @@
-"""Comparisons by sparse vectors: what they cost, whom they put out, and which memories are none."""
+"""Comparisons by sparse vectors: what they cost, and whom they put out."""
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import pytest
@@ -11,8 +10,6 @@ from dpbandits.checks import check_mechanism
 from dpbandits.checks.tape import Recorder
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, Comparisons
-from dpbandits.mechanisms.base import Readings
-from dpbandits.noise.sources import SimulatedNoise
 from tests.mechanisms.silence import Silence
 
 ONE, GRID = Fraction(1), Grid(steps=4)
@@ -62,50 +59,6 @@ def test_sums_of_more_rewards_are_scaled_down(watch: str) -> None:
     # 8 of 16 steps in four rewards, 8 of 8 in two: behind by one reward of two
     assert out(comparing(watch, 1.0), (8, 8), (4, 2)) == (True, False)
     assert out(comparing(watch, 1.25), (8, 8), (4, 2)) == (False, False)
-
-
-def test_memories_that_cannot_be_are_refused() -> None:
-    mechanism, silence = comparing("pairs", 2.0), Silence()
-    block = Block((0, 1, 2), (16, 12, 0), (4, 4, 4))
-    memory = json.loads(json.dumps(mechanism.answer(mechanism.init(3), block, silence)[0]))
-    readings = [Readings(1, 4, 0, 4)] * 3
-    assert mechanism.remembers(memory, readings)
-    counts, sums, alive, thresholds = memory
-    for wrong in (
-        [counts, sums, alive],
-        [counts, sums, alive, [None] * 9],  # a threshold that was drawn is drawn once
-        [counts, sums, alive, [0, *thresholds[1:]]],  # no pair is this one
-        [[4, 3, 0], sums, alive, thresholds],
-        [counts, [17, 12, 0], alive, thresholds],
-        [counts, sums, [True, True, True], thresholds],
-        [counts, sums, [False, False, False], thresholds],
-        [counts, sums, [1, 1, 0], thresholds],
-        [counts, sums, alive, thresholds[:-1]],
-        [counts, sums, alive, [*thresholds[:-1], 0.5]],
-        [counts, sums, alive, [*thresholds[:-1], 2**70]],
-    ):
-        assert not mechanism.remembers(wrong, readings), wrong
-
-
-@pytest.mark.parametrize("watch", WATCHES)
-def test_no_memory_may_have_forgotten_a_threshold(watch: str) -> None:
-    """After every release: none but what is there fits, or a pair could be asked at a new cost."""
-    mechanism, noise = comparing(watch, 3.0), SimulatedNoise(3)
-    memory, readings = mechanism.init(4), list[Readings]()
-    for release in range(1, 7):
-        block = Block((0, 1, 2, 3), (8, 8, 4, 2), (2, 2, 2, 2))
-        alive = memory.alive
-        memory, _ = mechanism.answer(memory, block, noise)
-        old = readings or [Readings(0, 0, 0, 4)] * 4
-        readings = [
-            Readings(release, 2 * release, 0, 4) if alive[arm] else old[arm] for arm in range(4)
-        ]
-        said = json.loads(json.dumps(memory))
-        assert mechanism.remembers(said, readings)
-        for at, drawn in enumerate(said[3]):
-            changed = [*said[3]]
-            changed[at] = 0 if drawn is None else None
-            assert not mechanism.remembers([*said[:3], changed], readings)
 
 
 def test_all_arms_are_compared_or_none() -> None:
