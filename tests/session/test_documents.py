@@ -1,15 +1,16 @@
-"""Damaged documents: whatever a part is replaced by, a clear error at loading that shows nothing
-private; counts that have to agree; and small texts that would fill the memory or hang.
+"""Edited documents that somebody sealed anew, without a key: each is refused, or goes on with the
+noise that its policy says, and no error shows what is private. Counts have to agree, and small
+texts neither fill the memory nor hang.
 """
 
 from __future__ import annotations
 
 import contextlib
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,27 +18,32 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.inputs import DEEPEST, SAVES
 from dpbandits.core.plan import EVERY
+from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise import SimulatedNoise
+from dpbandits.noise.protocol import Relay
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
-from tests.session.small import begun, changed, document, first, loaded, paths, reward_of, session
+from tests.session.small import (
+    begun,
+    changed,
+    document,
+    first,
+    loaded,
+    parts,
+    paths,
+    reward_of,
+    session,
+)
 
 KEY = b"a key of at least sixteen bytes"
 TOP, MATROID = dpb.TopK(arms=4, k=2), dpb.UniformMatroid(arms=4, rank=2)
 SECRET = 126 / 1024
-RAILED: dict[str, Any] = {"guardrail": dpb.Guardrail("harm", 0.5)}
+PLACES = np.random.default_rng(7).uniform(-0.6, 0.6, (100, 2))
+LINEAR = dpb.DPLinTS(arms=2, features=2, epsilon=1, first=1000, public_contexts=PLACES)
+SHAPED = dpb.DPLinTS(arms=2, features=2, rho="1/2", release="shaped", first=1000)
+THREE = DPKLUCB(arms=3, epsilon=1, first=4)
 PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": KEY}
+OPTIONS = {"guardrail": dpb.Guardrail("harm", 0.5), **PEOPLE, "min_share": 0.1}
 LATE: dict[str, Any] = {"attribution_window": timedelta(days=1), "clock": lambda: 0.0}
-SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "DPKLUCB": (DPKLUCB(arms=3, epsilon=1, first=4), {}),
-    "drawn": (DPTSMAT(problem=TOP, epsilon=1), {}),
-    "super arms": (CUCBDP(problem=TOP, epsilon=1, horizon=100), {}),
-    "joint": (dpb.DPJointMAT(problem=MATROID, epsilon=4, first=1), {}),
-    "tree": (HybridUCB(arms=2, epsilon=1), {}),
-    "full": (TreeFTRL(actions=3, epsilon=1, horizon=100), {}),
-    "all options": (DPKLUCB(arms=3, epsilon=1, first=4), {**RAILED, **PEOPLE, "min_share": 0.1}),
-    "late answers": (DPKLUCB(arms=3, epsilon=1, first=4), LATE),
-    "segments": (DPKLUCB(arms=3, epsilon=1, first=4), {"segments": ["DE", "FR"], **PEOPLE}),
-}
 
 
 def told(policy: Any, rounds: int, silent: int = 7, **options: Any) -> Any:
@@ -53,75 +59,6 @@ def told(policy: Any, rounds: int, silent: int = 7, **options: Any) -> Any:
         if n % silent:
             s.tell(d, reward_of(first(s), d, SECRET))
     return s
-
-
-def saved(setup: str = "DPKLUCB") -> dict[str, Any]:
-    policy, options = SETUPS[setup]
-    return document(told(policy, 14, 14, **options))
-
-
-def complaint(data: dict[str, Any], setup: str = "DPKLUCB") -> str:
-    """What loading says; nothing if it succeeds. Errors of any other kind pass through."""
-    options = SETUPS[setup][1]
-    given = {name: options[name] for name in ("user_key", "clock") if name in options}
-    try:
-        loaded(data, **given)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("setup", SETUPS)
-def test_no_damage_raises_anything_but_a_value_error(setup: str) -> None:
-    """Every part in turn is left out, or replaced by what does not belong there. Not all places are
-    tried of long lists of alike entries.
-    """
-    data, places = saved(setup), 0
-    assert complaint(data, setup) == ""
-    for path in paths(data):
-        long = [step for step in path if isinstance(step, int) and step > 2]
-        if path and "generator" not in path and "rng" not in path and not long:
-            for value in (..., None, "x", -1, [], 10**30):
-                said = complaint(changed(data, path, value), setup)
-                assert path[0] != "private" or str(round(SECRET * 1024)) not in said
-                places += 1
-    assert places > (40 if setup == "segments" else 400)
-
-
-COUNTED = ("asked", "records", "unread", "counts", "ledger", "pending")
-"""Public parts whose numbers have to agree."""
-
-
-@pytest.mark.parametrize("setup", ["DPKLUCB", "super arms", "tree", "full", "all options"])
-def test_counts_that_do_not_agree_are_refused(setup: str) -> None:
-    """Every number among them is changed by one."""
-    data, tried = saved(setup), 0
-    for path in paths({name: data["public"][name] for name in COUNTED}):
-        value: Any = data["public"]
-        for step in path:
-            value = value[step]
-        if type(value) is not int:
-            continue
-        is_key = path[0] in ("counts", "pending") or path[:2] == ("ledger", "left")
-        if path[:2] == ("ledger", "lines") or (is_key and not path[-1]):
-            continue
-        for other in (value - 1, value + 1):
-            wrong = changed(data, ("public", *path), other)
-            assert path[0] == "pending" or complaint(wrong, setup), (path, other)
-            tried += 1
-    assert tried > 6
-    for lines in ([], data["public"]["ledger"]["lines"][:-1]):
-        assert "do not add up" in complaint(changed(data, "public.ledger.lines", lines), setup)
-    line = data["public"]["ledger"]["lines"][0]
-    for at, by in ((0, 9), (1, 1), (1, -9), (2, 1), (2, -9), (3, 9)):
-        wrong = changed(data, f"public.ledger.lines.0.{at}", line[at] + by)
-        assert "ledger" in complaint(wrong, setup), (at, by)
-    assert complaint(changed(data, "public.pending", []), setup)
-    assert complaint(changed(data, "public.pending.0.0", data["public"]["asked"] + 1), setup)
-
-
-# What does not fit, where it stands
 
 
 def ahead() -> Any:
@@ -163,25 +100,129 @@ def held() -> Any:
     return s
 
 
-PLACES = np.random.default_rng(7).uniform(-0.6, 0.6, (100, 2))
-LINEAR = dpb.DPLinTS(arms=2, features=2, epsilon=1, first=1000, public_contexts=PLACES)
-SHAPED = dpb.DPLinTS(arms=2, features=2, rho="1/2", release="shaped", first=1000)
 MADE: dict[str, Callable[[], Any]] = {
-    "batches": saved,
-    "options": partial(saved, "all options"),
+    "batches": partial(told, THREE, 14, 14),
+    "drawn": partial(told, DPTSMAT(problem=TOP, epsilon=1), 14),
+    "posterior": partial(told, dpb.LazyDPTS(arms=3, epsilon=1), 9),
+    "super arms": partial(told, CUCBDP(problem=TOP, epsilon=1, horizon=100), 14),
     "joint": partial(told, dpb.DPJointMAT(problem=MATROID, epsilon=4, first=1), 30),
     "joint, ahead": ahead,
-    "recorded": recorded,
-    "silent": silent,
+    "hybrid": partial(told, HybridUCB(arms=2, epsilon=1), 14),
+    "tree": partial(told, dpb.DPUCB(arms=2, epsilon=1, horizon=1000), 40, 99),
+    "full": partial(told, TreeFTRL(actions=3, epsilon=1, horizon=100), 14),
+    "epochs": partial(told, RNMFTNL(actions=2, epsilon=1), 13, 99),
+    "two of each": partial(told, dpb.AdaPTT(arms=3, epsilon=4, delta=0.1, first=6), 30),
+    "options": partial(told, THREE, 14, 14, **OPTIONS),
+    "late": partial(told, THREE, 14, **LATE),
     "held": held,
     "coins": partial(told, DPKLUCB(arms=2, epsilon=1), 60, min_share=0.1),
-    "drawn": partial(told, dpb.LazyDPTS(arms=3, epsilon=1), 9),
-    "fresh": lambda: dpb.Session(DPKLUCB(arms=2, epsilon=1), noise=dpb.SecureNoise(fresh=True)),
-    "tree": partial(told, dpb.DPUCB(arms=2, epsilon=1, horizon=1000), 40, 99),
-    "epochs": partial(told, RNMFTNL(actions=2, epsilon=1), 13, 99),
+    "recorded": recorded,
+    "silent": silent,
     "contexts": partial(told, LINEAR, 40),
     "shaped": partial(told, SHAPED, 10),
+    "segments": partial(told, THREE, 14, segments=["DE", "FR"], **PEOPLE),
 }
+FRESHLY = partial(dpb.Session, THREE, noise=dpb.SecureNoise(fresh=True))
+GIVEN: dict[str, dict[str, Any]] = {
+    "options": {"user_key": KEY},
+    "segments": {"user_key": KEY},
+    "held": {"clock": lambda: 1e6},
+    "late": {"clock": lambda: 1e6},
+}
+
+
+class Watched(Relay):
+    """Simulated noise that lets no number out for more than one record may cost."""
+
+    kind: ClassVar[NoiseKind] = "simulated"
+
+    def __init__(self, of: Any) -> None:
+        self.base, self.mechanism, self.draws = SimulatedNoise(5), of._vault.mechanism, 0
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        if verb != "uniform":
+            own = self.mechanism.guarantee
+            assert cost.get("rho", cost.get("epsilon")) <= own.cost
+            assert cost["sensitivity"] >= self.mechanism.grid.steps or "rho" in cost
+            self.draws += 1
+        return getattr(self.base, verb)(*exact, **cost)
+
+
+def go_on(s: Any, rounds: int = 12) -> None:
+    """A few more people, and all that a session shows."""
+    one = first(s)
+    before, noise = len(one.ledger), Watched(one)
+    for each in parts(s):
+        each._vault.noise = noise
+    how: dict[str, Any] = {"segment": "DE"} if len(parts(s)) > 1 else {}
+    for number in range(rounds):
+        if one._tables.people is not None:
+            how["user"] = f"v{number}"
+        if isinstance(one.policy, dpb.DPLinTS):
+            how["context"] = [0.3, 0.1]
+        decision = s.ask(**how)
+        s.tell(decision, reward_of(one, decision, SECRET))
+    assert noise.draws or len(one.ledger) <= before
+    for shown in (one.statement, one.sample_ratio, lambda: one.alarms, lambda: one.events):
+        str(shown())
+    s.to_json(unsealed=True)
+
+
+def odd(was: Any) -> list[Any]:
+    """What may stand in the place of a value; `...`: nothing."""
+    values = [..., None, "x", -1, 0, 1, 0.5, True, [], {}, 2**62, 10**30, 1e308]
+    if isinstance(was, (int, float)):
+        values += [was + 1, was - 1, not was]
+    if isinstance(was, list) and was:
+        values += [was[:-1], [*was, was[0]], was[::-1], was + was]
+    if isinstance(was, str):
+        values += ["", was + was]
+    return values
+
+
+def edits(data: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Not all places of long lists of alike entries."""
+    for path in paths(data):
+        long = [step for step in path if isinstance(step, int) and step > 2]
+        if path and path[0] != "seal" and "generator" not in path and not long:
+            was: Any = data
+            for step in path:
+                was = was[step]
+            yield from ((path, value) for value in odd(was))
+
+
+GONE_ON = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, AttributeError)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("every", [29, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("made", MADE)
+def test_a_document_sealed_anew_is_refused_or_goes_on_with_its_noise(made: str, every: int) -> None:
+    """Each part in turn is left out, doubled, or replaced by what does not belong there. No error
+    shows an answer or a sum, and no release has less noise than the mechanism says.
+    """
+    data, given, went_on, refused = document(MADE[made]()), GIVEN.get(made, {}), 0, 0
+    go_on(loaded(data, **given))
+    for path, value in list(edits(data))[::every]:
+        said, s = "", None
+        try:
+            s = loaded(changed(data, path, value), **given)
+        except ValueError as error:
+            said, shown = str(error), not error.__suppress_context__ and error.__context__
+        if s is None:
+            refused += 1
+            assert not shown, (path, value)
+        else:
+            went_on += 1
+            try:
+                go_on(s)
+            except GONE_ON as error:
+                said = str(error)
+        assert path[0] != "private" or str(round(SECRET * 1024)) not in said, (path, value)
+    assert refused > 2 * went_on > 0 or made == "segments"
+
+
+# Counts that have to agree, and where small texts would stand for much
 
 
 def less(was: Any) -> Any:
@@ -189,177 +230,63 @@ def less(was: Any) -> Any:
     return dict([*was.items()][:-1]) if isinstance(was, dict) else was[:-1]
 
 
-def more(part: Any) -> Callable[[Any], Any]:
-    return lambda was: [*was, part]
-
-
-def twice(was: Any) -> Any:
-    return [*was, was[0]]
-
-
-def back(was: Any) -> Any:
-    return was[::-1]
-
-
-CHOICES: dict[str, list[Any]] = {
-    "public.chosen.ways": [
-        *([], [[7, 1.0, True]], [[0, 1.5, True]], [["0000", 1.0, True]], [["zz", 1.0, True]]),
-        *([["", 1.0, True]], [["01", 1.0, True]], [["0201", 1.0, True]]),
-    ],
-    "public.chosen.runs": [
-        [],
-        [1, 9],
-        [1, -1],
-        [1],
-        [2, 0],
-        [1, 0, 0, 0],
-        [1, 0, 99, 0],
-        [1, 0, 2**62, 1, 2**62, 0],
-    ],
-}
 FRESH: list[dict[str, Any]] = [{}, {"fresh": 1}, {"fresh": False}, {"fresh": None}]
 DAMAGE: dict[str, dict[str, list[Any]]] = {
     "batches": {
-        "public": [5],
-        "policy": [[]],
-        "private": [5],
-        "public.ledger": [None],
-        "public.ledger.lines": [...],
-        "public.asked": [-1],
-        "public.unread": [1],
+        "public": [..., 5],
+        "policy": [..., []],
+        "private": [..., 5],
+        "public.asked": [-1, 15],
         "public.records": [15],
-        "public.counts.0.1": [9],
-        "public.plays.0.0": [7],
-        "public.plays.0.1": [[0]],
-        "public.pending.0.1": [99],
-        "public.pending.0.0": [2**62],
+        "public.unread": [1],
+        "public.pending": [[], [[1, 99]]],
+        "public.ledger": [None],
+        "public.ledger.lines": [[], less],
+        "public.ledger.lines.0.1": [1],
+        "public.ledger.lines.0.2": [1],
+        "public.ledger.lines.0.3": [9],
+        "public.ledger.left": [[[3, 0, 0]], [[EVERY, 0, 0]]],
+        "public.ledger.left.0.1": [99],
+        "public.counts": [less],
+        "private.sums": [None, [], less],
+        "private.sums.0.0": ["x", 0.5, 10**30],
+        "private.memory": [[], 5, [["x"]]],
+        "public.arms": ["a", "aax", []],
+        "public.history.arms": [less, {}],
         "public.max_pending": [10**9, 0],
         "public.generation": [0, SAVES + 1],
-        "public.campaign": [""],
         "public.noise": [{"kind": "secure", "fresh": False}],
-        "public.seed": [None],
-        "public.default": [None],
         "public.rng": [{"x": 1}],
         "public.learned": [{}],
         "public.learned.1.0": [None, 10**6],
-        "public.history.first": [0, 4],
-        "public.history.growth": [0.5],
-        "public.history.arms": [[], {}],
-        "public.history.arms.0": [[]],
-        "public.history.arms.0.0": [3],
-        "public.history.arms.0.1": [0],
-        "public.history.arms.0.2.0.0": [99],
-        "public.history.arms.0.2.0.1": ["1"],
-        "public.history.arms.0.2.0.2": [-1],
-        "public.history.arms.0.2.0.3": [[[1]], [[0, 1]]],
-        "public.history.arms.0.3": [None],
-        "public.arms": ["[]"],
-        "public.step_counts": [[[0, -1]]],
-        "public.ledger.left": [[[3, 0, 0]], [[EVERY, 0, 0]]],
         "policy.arms": [..., 10**30],
         "policy.class": ["UCB1", "BestPolicy"],
         "policy.magic": [3],
-        "private.sums": [None, []],
-        "private.sums.0.0": [-1, 10**6],
-        "private.sums.0": [[]],
-        "private.memory": [[]],
         "private.noise": [{}],
         "private.noise.kind": ["loud"],
-        "private.noise.seed": [[]],
         "private.noise.generator": [{}],
     },
-    "options": {
-        "public.guardrail.limit": [3],
-        "public.guardrail": [None],
-        "public.harm.alarms": [[[7, 1, True]], [[0, 1, 2]]],
-        "public.harm.history": [{}],
-        "public.harm": [None],
+    "posterior": {
+        "public.chosen.ways": [[], [["zz", 1.0, True]], [["", 1.0, True]]],
+        "public.chosen.runs": [[1], [1, 9], [1, -1], [1, 0, 2**62, 1, 2**62, 0]],
     },
-    "joint": {
-        "public.learned.1.0": [10**6],
-        "public.learned.3.0": ["x"],
-        "public.ledger.lines": [[]],
-        "public.records": [0],
-    },
-    "joint, ahead": {
-        "public.plays.0.1": [None],
-        "public.plans.0.0": [0],
-        "public.plans.0.1.0": [["x"]],
-        "public.plans.0.1.2": [[-7]],
-        "public.plans.0.1.1": [0],
-        "public.plans": [[]],
-        "public.step_counts.0.0": [2],
-        "public.counts.0.1": [53],
-        "public.counts.0.0": [-9],
-        "private.sums.0": [[1]],
-        "private.sums.0.0": [10**6],
-    },
-    "recorded": {
-        "public.batches": [twice, lambda was: [was[0], [was[0][0], *was[1][1:]]]],
-        "public.batches.0.1": [2],
-        "public.batches.0.2": [6],
-        "public.elsewhere": [9, 11],
-    },
-    "silent": {
-        "public.delays": [[[4, 1], [4, 1]], [[3, 1]], [[4, -1]]],
-        "public.overdue.0": [
-            *({"0": [2, -1, 1]}, {"3": [2, 1, 1]}, {"0": [2, 10**6, 1]}, {"0": [2, 1, 0]}),
-            *({"0": [2, 1, 2]}, {"green": [2, 1, 1]}, [[0, 2, 1, 1]]),
-        ],
-        "public.overdue.1": [-1],
-        "public.overdue.2": [0],
-        "public.overdue.3": [[[3, 1]], [["green", 1]]],
-    },
-    "held": {
-        "public.attribution": [None],
-        "public.attribution.due": [twice, back, [[99, 90_000.0]], more([2, 0.0])],
-        "private.held.0.1": [[2_000], "x", [1, 2, 3, 4, 5, 6], None, [-1]],
-    },
-    "coins": {
-        "private.seed": [None],
-        "public.traffic.counts": [[1], [], [-1, 2]],
-        "public.traffic.prior": ["x"],
-        "public.traffic.score": ["1", 5.0],
-        "public.traffic.highest": [None, -1.0],
-        "public.traffic.answers.first": [3],
-        "public.traffic.answers.drawn": [-1],
-        "public.traffic.answers.told": [[1, 2, 3]],
-        "public.traffic.answers.usual": [[2.0, 1.0]],
-        "public.traffic.answers.scores": [[[1.0]]],
-        "public.traffic.answers.highest": [-1.0, None],
-        "public.traffic.answers.open": [twice],
-        "public.traffic.answers.open.0": [less],
-        "public.traffic.answers.open.0.1": [[1.0, 0.0]],
-        "public.traffic.answers.open.0.2": [0],
-    },
-    "drawn": CHOICES,
     "fresh": {
         "public.noise": [{"kind": "secure", **each} for each in FRESH],
         "private.noise": [{"kind": "secure", **each} for each in FRESH[:2]],
     },
+    "silent": {"public.delays": [[[2**40, 1]]]},
     "epochs": {"public.learned.1": [10**9, 10**30, 2**62]},  # 2 to their power are the next rounds
     "contexts": {
         "public.contexts": [..., None],
-        "public.contexts.open": [less],
-        "public.contexts.open.0.0": [more(1), less, [10**30]],
-        "public.contexts.open.0.2.0": [less],
-        "public.contexts.recent": [less],
-        "public.contexts.recent.0": [more([0.1])],
-        "public.learned.0.0.2": [less],
         "public.rng.normals": [[1, 10**12], None, [65, 2]],
     },
-    "shaped": {"public.contexts.open.0.3": [[-1], [], [2**63], [0], [1, 1]]},
 }
 
 
 @pytest.mark.parametrize("made", DAMAGE)
-def test_damage_is_refused_where_it_is(made: str) -> None:
-    """And no error shows what is private."""
-    found = MADE[made]()
-    data = (found if isinstance(found, dict) else document(found)) | {"extra": {}}
-    given: dict[str, Any] = {"options": {"user_key": KEY}, "held": {"clock": lambda: 0.0}}
-    given = given.get(made, {})
-    loaded(changed(data, "extra.part", 1), **given)
+def test_what_does_not_add_up_is_refused(made: str) -> None:
+    data = document((MADE | {"fresh": FRESHLY})[made]()) | {"extra": {}}
+    loaded(changed(data, "extra.part", 1))
     for path, values in DAMAGE[made].items():
         for value in values:
             if callable(value):
@@ -368,10 +295,9 @@ def test_damage_is_refused_where_it_is(made: str) -> None:
                     was = was[int(step) if isinstance(was, list) else step]
                 value = value(was)
             with pytest.raises(ValueError, match=r"\w{4}") as error:
-                loaded(changed(data, path, value), **given)
+                loaded(changed(data, path, value))
             is_damaged = isinstance(error.value, dpb.DamagedSessionError)
-            assert is_damaged or made == "batches" or path == "private.seed", (path, value)
-            assert "126" not in str(error.value)
+            assert is_damaged or path.startswith("policy"), (path, value)
 
 
 HEAD = '{"format": "dpbandits session", "version": 7'
@@ -396,22 +322,19 @@ def test_deep_nesting_is_a_value_error(path: str) -> None:
         inner: Any = 0
         for _ in range(levels):
             inner = [inner]
-        data = saved()
+        data = document(MADE["batches"]())
         at = data if path == "extra" else data[path.split(".")[0]]
         at[path.split(".")[-1]] = inner
-        assert f"nested more than {DEEPEST} levels" in complaint(data)
+        with pytest.raises(dpb.DamagedSessionError, match=f"nested more than {DEEPEST} levels"):
+            loaded(data)
 
 
 # Small texts that stand for much
 
 
-def test_more_decisions_than_may_wait_are_refused_before_anything_is_made() -> None:
-    s = session(max_pending=3)
-    s.ask(3)
-    with pytest.raises(ValueError, match=r"public.pending has too many decisions"):
-        loaded(changed(document(s), "public.max_pending", 2))
-    # a short text that says so many, of which each takes a place in memory, is not kept
-    s.tell_many([(d, 1.0) for d in s.pending])
+def test_a_short_text_that_says_so_many_takes_no_memory() -> None:
+    s = session()
+    s.tell_many([(d, 1.0) for d in s.ask(3)])
     data = document(s)
     many = 2**40
     for name, value in (("asked", many), ("records", many)):

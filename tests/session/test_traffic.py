@@ -16,6 +16,7 @@ from benchmarks.answering import DRAWINGS, drawn, found_at
 from scipy.special import gammaln
 
 import dpbandits as dpb
+from dpbandits.core.inputs import converted
 from dpbandits.noise import SimulatedNoise
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving import as_plain
@@ -260,4 +261,4 @@ def test_what_cannot_happen_is_evidence_at_once() -> None:
     traffic = traffic.played([1.0, 0.0], 1)
     assert traffic.evidence == 0.0
     assert traffic.played([0.5, 0.5], 1).evidence == 0.0
-    assert Traffic.restored(json.loads(json.dumps(as_plain(traffic))), 3) == traffic
+    assert converted(json.loads(json.dumps(as_plain(traffic))), Traffic, "traffic") == traffic

@@ -8,13 +8,13 @@ import math
 import operator
 import struct
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Real
-from typing import Annotated, Any, TypeAlias, TypeGuard
+from typing import Annotated, Any, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
 import numpy as np
@@ -380,6 +380,25 @@ def converted(data: Any, kind: Any, what: str) -> Any:
     except (TypeError, ValueError, OverflowError, RecursionError):
         why = "it has the wrong form"
     raise damaged(f"{what}: {why}")
+
+
+Made = TypeVar("Made")
+
+
+def rebuilt(make: Callable[[], Made]) -> Made:
+    """What `make` makes of the typed parts of a saved session.
+
+    Raises:
+        DamagedSessionError: it fails. Nothing is shown of why, which may be private.
+    """
+    try:
+        return make()
+    except DamagedSessionError:
+        raise
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        kind = type(error).__name__
+    # outside of the handler, or the error would stay with this one
+    raise damaged(f"its parts do not fit together, or the policy cannot go on from them ({kind})")
 
 
 def tuples_for_lists(value: Any) -> Any:

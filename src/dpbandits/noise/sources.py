@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpbandits.core.inputs import checked_seed, damaged
+from dpbandits.core.inputs import checked_seed, damaged, rebuilt
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.exact import (
     LARGEST_SCALE,
@@ -311,7 +311,4 @@ def noise_from_state(state: dict[str, Any]) -> SimulatedNoise | SecureNoise:
         return SecureNoise(fresh=fresh)
     if kind != "simulated":
         raise damaged("its noise is of no known kind (secure or simulated)")
-    try:
-        return SimulatedNoise(state["seed"], state)
-    except (LookupError, TypeError, ValueError, OverflowError):
-        raise damaged("the position of its simulated noise cannot be read") from None
+    return rebuilt(lambda: SimulatedNoise(state["seed"], state))

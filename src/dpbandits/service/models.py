@@ -18,6 +18,7 @@ from pydantic import (
     field_validator,
 )
 
+from dpbandits.core.inputs import converted
 from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
@@ -512,7 +513,7 @@ class SentRatio(Record):
         if by_arm is not None:
             counts = {name: tuple(by_arm[name]) for name in ("told", "missing")}
             answers = Answers(**{**by_arm, **counts})
-        return SampleRatio(labels, Traffic.restored(self.traffic, len(labels)), answers)
+        return SampleRatio(labels, converted(self.traffic, Traffic, "traffic"), answers)
 
 
 class Alarm(Record):

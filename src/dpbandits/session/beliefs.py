@@ -23,8 +23,6 @@ from dpbandits.core.inputs import (
     Finite,
     Floats,
     Number,
-    converted,
-    damaged,
     real_number,
     shown,
 )
@@ -129,12 +127,6 @@ class Within(NamedTuple):
         }
         whole = 1.0 / shares[one] + 1.0 / shares[other]
         return sum(mean / shares[arm] for arm, mean in means.items()) / whole
-
-    def fits(self, arms: int) -> bool:
-        """Return whether it is of so many arms."""
-        return len(self.before) == len(self.recent) == len(self.last) == arms and all(
-            max(pair) < arms and len(logs) == len(BETS) for pair, logs in self.bets
-        )
 
 
 class HistoryData(Struct):
@@ -474,26 +466,10 @@ class ReleaseHistory:
         }
 
     @classmethod
-    def restored(cls, reader: MeanReader, data: object) -> ReleaseHistory:
-        """What `to_data` wrote, of answers that are read so.
-
-        Raises:
-            DamagedSessionError: it is not that.
-        """
-        saved = converted(data, HistoryData, "beliefs")
-        arms, pairs = saved.arms, saved.compared
-        for arm in arms:
-            newest = arm.newest
-            numbers = [*(row.release for row in arm.kept), newest.release if newest else 0]
-            if numbers != sorted(numbers) or numbers[-1] > arm.answers:
-                raise damaged("an arm's rows in beliefs are not in order")
-        most = max([saved.first - 1, *(arm for pair in pairs for arm in pair[:2])])
-        if most >= len(arms):
-            raise damaged("beliefs has arms that are none")
-        compared = {(leads, trails): Compared(*each) for leads, trails, *each in pairs}
-        if saved.within is not None and not saved.within.fits(len(arms)):
-            raise damaged("beliefs.within has not one entry for each arm")
-        return cls(reader, arms, saved.first, saved.growth, compared, saved.within)
+    def restored(cls, reader: MeanReader, saved: HistoryData) -> ReleaseHistory:
+        """What `to_data` wrote, of answers that are read so."""
+        compared = {pair[:2]: Compared(*pair[2:]) for pair in saved.compared}
+        return cls(reader, saved.arms, saved.first, saved.growth, compared, saved.within)
 
 
 class Interval(NamedTuple):

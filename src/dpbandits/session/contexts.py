@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from dpbandits.core.contexts import FINE
-from dpbandits.core.inputs import Count, Floats, converted, damaged
+from dpbandits.core.inputs import Count, Floats, damaged
 from dpbandits.core.plan import ContextLaw, Draw, Plan
 from dpbandits.mechanisms.cells import (
     ContextRecord,
@@ -61,10 +61,11 @@ class Contexts(NamedTuple):
         return cls({}, ((),) * policy.arms) if isinstance(policy, ContextualPolicy) else None
 
     @property
-    def saved(self) -> dict[str, Any]:
-        """The fields of `ContextsData`."""
-        recent = [np.concatenate(each) if each else () for each in self.recent]
-        return self._asdict() | {"recent": recent}
+    def saved(self) -> ContextsData:
+        """The same, for JSON, which has lists for the arrays."""
+        own: Any = self
+        recent: Any = [np.concatenate(each) if each else () for each in self.recent]
+        return ContextsData(own.open, recent, own.pilot)
 
     def with_records(
         self, state: State, plan: Plan, records: Mapping[int, Sequence[ContextRecord]]
@@ -161,74 +162,19 @@ class ContextsData(Struct, forbid_unknown_fields=True):
     pilot: list[list[float]]
 
 
-def contexts_of(saved: Any, policy: Policy, counts: Mapping[int, int]) -> Any:
-    """What is kept of contexts, from a saved session.
-
-    Args:
-        counts: records of each open block.
-
-    Raises:
-        DamagedSessionError: it does not fit the policy or the counts.
-    """
-    if not isinstance(policy, ContextualPolicy):
-        if saved is not None:
-            raise damaged("public.contexts is of another kind of policy")
-        return None
-    if saved is None:
-        raise damaged("it lacks public.contexts")
-    data: ContextsData = converted(saved, ContextsData, "public.contexts")
-    if len(data.recent) != policy.arms or any(
-        len(each) > max(1, policy.kept_contexts) for each in data.recent
-    ):
-        raise damaged("public.contexts.recent has not one list of contexts for each arm")
-    every = [row for each in data.recent for row in each] + data.pilot
-    if any(len(row) != policy.dimension for row in every):
-        raise damaged("public.contexts has a context of another length")
-    if any(sum(value * value for value in row) > 1.0 + 1e-9 for row in every):
-        raise damaged("public.contexts has a context that is longer than 1")
-    open_ = dict[int, PublicCounts]()
-    for arm, each in data.open.items():
-        if any(len(row) != policy.dimension for row in each.directions):
-            raise damaged("public.contexts.open does not fit its block")
-        open_[arm] = PublicCounts(
+def contexts_of(data: ContextsData, policy: ContextualPolicy) -> Contexts:
+    """What is kept of contexts, from a saved session."""
+    open_ = {
+        arm: PublicCounts(
             np.array(each.counts, np.int64),
             np.array(each.negatives, np.int64),
             np.array(each.directions, np.float64).reshape(-1, policy.dimension),
             np.array(each.reach, np.int64),
         )
-    require_open(open_, counts)
+        for arm, each in data.open.items()
+    }
     recent = tuple((np.array(each),) if each else () for each in data.recent)
     return Contexts(open_, recent, tuple(map(np.array, data.pilot)))
-
-
-def require_open(public_counts: Mapping[int, PublicCounts], records: Mapping[int, int]) -> None:
-    """Refuse counts beside open blocks that are not of these blocks.
-
-    Args:
-        public_counts: by arm.
-        records: of each open block.
-
-    Raises:
-        DamagedSessionError: they are not.
-    """
-    for arm, (counts, negatives, directions, reach) in public_counts.items():
-        most = records.get(arm, 0)
-        if not all(0 <= count <= most for count in (*counts.tolist(), *negatives.tolist())):
-            raise damaged("public.contexts.open has counts that are not of its block")
-        if np.any(np.abs(directions) > most + 1e-6):
-            raise damaged("public.contexts.open has sums of contexts that are not of its block")
-        if any(not 0 < value <= MOST_REACH for value in reach.tolist()):
-            raise damaged("public.contexts.open has a reach that no context has")
-        fits = (
-            arm in records
-            and counts.shape == negatives.shape
-            and counts.sum() == records[arm]
-            and bool(np.all(negatives <= counts))
-        )
-        if not fits:
-            raise damaged("public.contexts.open does not fit its block")
-    if public_counts.keys() != records.keys():
-        raise damaged("public.contexts.open is not of the open blocks")
 
 
 # In rows of a database

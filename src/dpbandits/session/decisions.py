@@ -7,7 +7,7 @@ argument in the place of the decision is the reward.
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -20,7 +20,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from dpbandits.core.errors import DecisionError, MessageError
-from dpbandits.core.inputs import Count, converted, damaged
+from dpbandits.core.inputs import Count
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.local.messages import decision_to_json
@@ -463,7 +463,17 @@ class DecisionTable(Tabular):
         return in_columns(self, DecisionRow)
 
 
-def chosen_to_data(chosen: KeptChoices, asked: int) -> dict[str, Any]:
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class ChosenData(Struct):
+    """`KeptChoices`, of a saved session (see `chosen_to_data`)."""
+
+    ways: list[tuple[str | Count | tuple[float, ...], Share | None, bool]]
+    runs: list[Count]
+
+
+def chosen_to_data(chosen: KeptChoices, asked: int) -> ChosenData:
     """Plain data, for JSON: the ways that a decision came about, each once; and by choice, how many
     decisions after the last one it begins, and the number of its way.
     """
@@ -471,58 +481,27 @@ def chosen_to_data(chosen: KeptChoices, asked: int) -> dict[str, Any]:
     for since, way in chosen.ways(asked + 1):
         runs += since - last, numbers.setdefault(way, len(numbers))
         last = since
-    return {"ways": [choice_to_data(way) for way in numbers], "runs": runs}
+    return ChosenData([choice_to_data(way) for way in numbers], runs)
 
 
-def choice_to_data(way: PackedChoice) -> list[Any]:
+def choice_to_data(way: PackedChoice) -> tuple[Any, float | None, bool]:
     """Super arms are written as they are packed, in hexadecimal digits."""
     packs = way.action[0] in (MASK, LISTED)
     action = way.action.hex() if packs else unpacked(way.action)
-    return [action, None if way.share == UNKNOWN else way.share, way.learn]
+    return action, None if way.share == UNKNOWN else way.share, way.learn
 
 
-ActionOf = Callable[[object], Action]
-"""Reads an action of the policy's."""
-
-
-def chosen_from_data(data: object, asked: int, action_of: ActionOf) -> KeptChoices:
+def chosen_from_data(saved: ChosenData) -> KeptChoices:
     """Return what `chosen_to_data` wrote.
 
     Raises:
-        DamagedSessionError: it is not that.
+        ValueError, LookupError, OverflowError: it is not that.
     """
-    saved, chosen, since = converted(data, ChosenData, "public.chosen"), KeptChoices(), 0
-    ways = [
-        packed(HowChosen(action_of(super_arm_in(action)), share, learn))
-        for action, share, learn in saved.ways
-    ]
-    gaps, numbers = saved.runs[::2], saved.runs[1::2]
-    fits = len(gaps) == len(numbers) and max(numbers, default=-1) < len(ways)
-    if not fits or min(gaps, default=1) < 1:
-        raise damaged("public.chosen has an entry that says no way")
-    if sum(gaps) > asked or (asked and gaps[:1] != [1]):
-        raise damaged("public.chosen does not go from the first decision to the last")
-    for gap, number in zip(gaps, numbers, strict=True):
+    chosen, since, ways = KeptChoices(), 0, list[PackedChoice]()
+    for action, share, learn in saved.ways:
+        known = unpacked(bytes.fromhex(action)) if isinstance(action, str) else action
+        ways.append(packed(HowChosen(known, share, learn)))
+    for gap, number in zip(saved.runs[::2], saved.runs[1::2], strict=True):
         since += gap
         chosen.add(since, ways[number])
     return chosen
-
-
-class ChosenData(Struct):
-    """`KeptChoices`, of a saved session (see `chosen_to_data`)."""
-
-    ways: list[tuple[Any, Annotated[float, Meta(ge=0, le=1)] | None, bool]]
-    runs: list[Count]
-
-
-def super_arm_in(action: object) -> object:
-    """A super arm out of its digits; any other action as it is."""
-    if not isinstance(action, str):
-        return action
-    try:
-        action_of_bytes = unpacked(bytes.fromhex(action))
-    except ValueError:
-        action_of_bytes = 0
-    if not isinstance(action_of_bytes, tuple):
-        raise damaged("an entry of public.chosen has no super arm")
-    return action_of_bytes

@@ -18,8 +18,6 @@ from msgspec import Struct
 from dpbandits.core.inputs import (
     Count,
     checked_name,
-    converted,
-    damaged,
     real_number,
     shown,
     whole_number,
@@ -30,6 +28,7 @@ from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.beliefs import (
     MOST_PEOPLE,
     ArmHistory,
+    HistoryData,
     MeanReader,
     NoiseMoments,
     ReleasedRow,
@@ -205,18 +204,10 @@ class Harm:
         """Plain data, for JSON."""
         return {"step": self.step, "alarms": self.alarms, "history": self.history.to_data()}
 
-    def restored(self, data: object, arms: int, asked: int) -> Harm:
-        """What `to_data` wrote, of the same rail.
-
-        Raises:
-            DamagedSessionError: it is not that.
-        """
-        saved = converted(data, HarmData, "public.harm")
+    def restored(self, saved: HarmData) -> Harm:
+        """What `to_data` wrote, of the same rail."""
         history = ReleaseHistory.restored(self.history.reader, saved.history)
-        alarms = saved.alarms
-        if len(history.arms) > arms or any(arm >= arms or at > asked for arm, at, _ in alarms):
-            raise damaged("public.harm has arms that are none, or decisions to come")
-        return Harm(self.rail, history, saved.step, alarms)
+        return Harm(self.rail, history, saved.step, saved.alarms)
 
 
 class HarmData(Struct):
@@ -224,7 +215,7 @@ class HarmData(Struct):
 
     step: Count
     alarms: tuple[tuple[Count, Count, bool], ...]
-    history: Any
+    history: HistoryData
 
 
 def harm_of(release: Release) -> Release:

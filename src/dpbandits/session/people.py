@@ -27,7 +27,6 @@ from dpbandits.core.inputs import (
     Finite,
     Number,
     Seconds,
-    damaged,
     is_blank,
     normalised,
     shown,
@@ -212,14 +211,11 @@ class Register:
         )
 
     @classmethod
-    def restored(
-        cls, fields: RegisterData, clock: Clock | None, key: bytes | None, asked: int
-    ) -> tuple[Self, dict[int, Place]]:
+    def restored(cls, fields: RegisterData, clock: Clock | None, key: bytes | None) -> Self:
         """What `to_data` wrote, with the key it was kept under.
 
         Raises:
             ValueError: no key, or another one.
-            DamagedSessionError: it is not that.
         """
         register = cls(
             fields.cap,
@@ -235,11 +231,7 @@ class Register:
             )
         register._clock.latest = fields.latest
         register.used = {who: (window, taken) for who, window, taken in fields.used}
-        owners = {id: (who, window) for id, who, window in fields.owners}
-        most = max((taken for _, taken in register.used.values()), default=0)
-        if most > fields.cap or max(owners, default=0) > asked:
-            raise damaged("public.people has more places than there are, or decisions to come")
-        return register, owners
+        return register
 
 
 Pseudonym = Annotated[str, Meta(min_length=32, max_length=32)]

@@ -9,14 +9,19 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
-from typing import Any, NoReturn, final
+from typing import Annotated, Any, NoReturn, final
 
 import numpy as np
+from msgspec import Meta
 
 from dpbandits.core.errors import RewardError
-from dpbandits.core.inputs import converted, damaged, number, real_number, shown, switch
+from dpbandits.core.inputs import number, real_number, shown, switch
 from dpbandits.core.privacy import LARGEST, read_exactly
 from dpbandits.mechanisms.rewards import flaw, read_or_none
+
+Exactly = Annotated[str, Meta(pattern=r"^-?[0-9]+(/[0-9]+)?$")]
+
+RangeData = tuple[Exactly, Exactly, bool, bool]
 
 
 @final
@@ -129,8 +134,8 @@ class Range:
             "is not known."
         )
 
-    def to_data(self) -> list[Any]:
-        """Plain data, for JSON."""
+    def to_data(self) -> Any:
+        """`RangeData`, as JSON has it."""
         return [str(self.low), str(self.high), self.clip, self.minimise]
 
     def _outside(self, reward: object, value: float | None) -> float:
@@ -170,17 +175,11 @@ def exact_bound(value: object, name: str) -> Fraction:
     return exact
 
 
-RangeData = tuple[str, str, bool, bool]
-
-
-def range_from_data(data: object) -> Range:
+def range_from_data(data: RangeData) -> Range:
     """What `to_data` wrote.
 
     Raises:
-        DamagedSessionError: it is not that.
+        ValueError, ArithmeticError: it is not that.
     """
-    low, high, clip, minimise = converted(data, RangeData, "public.rewards")
-    try:
-        return Range(Fraction(low), Fraction(high), clip, minimise)
-    except (TypeError, ValueError, ArithmeticError):
-        raise damaged("public.rewards is no range of rewards") from None
+    low, high, clip, minimise = data
+    return Range(Fraction(low), Fraction(high), clip, minimise)

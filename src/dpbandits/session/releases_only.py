@@ -41,6 +41,7 @@ from dpbandits.core.inputs import (
     checked_seed,
     converted,
     damaged,
+    rebuilt,
     shown,
     whole_number,
 )
@@ -53,7 +54,7 @@ from dpbandits.mechanisms.rewards import checked_reward, on_grid
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.joint_contexts import JointDPLinTS, JointState, Snapshot
 from dpbandits.session.options import checked_rewards_range, warn_about
-from dpbandits.session.ranges import Range, range_from_data
+from dpbandits.session.ranges import Range, RangeData, range_from_data
 from dpbandits.session.saving import (
     NoiseData,
     noise_data,
@@ -227,10 +228,10 @@ class PublicData(Struct, forbid_unknown_fields=True):
 
     policy: dict[str, Any]
     campaign: str
-    rewards: list[Any] | None
+    rewards: RangeData | None
     waits: int
     noise: NoiseData
-    asked: int
+    asked: Count
     releases: list[ReleaseData]
     closed: bool
 
@@ -591,43 +592,31 @@ class JointDPSession:
                 "Expected noise=: a document that is saved without a key may have been changed to "
                 "name a weaker one."
             )
-        made = cls(
-            policy,
-            noise=source,
-            seed=private.seed,
-            rewards=None if public.rewards is None else range_from_data(public.rewards),
-            campaign=public.campaign,
-            waits=public.waits,
-        )
-        made._load(public, private)
-        return made
+
+        def make() -> JointDPSession:
+            rewards = None if public.rewards is None else range_from_data(public.rewards)
+            options: dict[str, Any] = {"campaign": public.campaign, "waits": public.waits}
+            made = cls(policy, noise=source, seed=private.seed, rewards=rewards, **options)
+            made._load(public, private)
+            return made
+
+        return rebuilt(make)
 
     def _load(self, public: PublicData, private: PrivateData) -> None:
         policy, shown = self.policy, Shown(self.policy.init())
-        size = int(np.prod(policy.shape))
         for each in public.releases:
-            if len(each.counts) != size:
-                raise damaged("public.releases has a histogram of another shape")
             counts = Counts(np.array(each.counts, np.int64).reshape(policy.shape), each.visits)
-            try:
-                state = policy.learned(shown.state, counts)
-                policy.snapshot(state)
-            except np.linalg.LinAlgError:
-                raise damaged("public.releases has counts that no block has") from None
+            state = policy.learned(shown.state, counts)
             shown = Shown(state, (*shown.released, counts))
-        if not shown.state.visits <= public.asked:
-            raise damaged("public.asked is less than the asks that were released")
-        open_counts = np.frombuffer(as_bytes(private.counts, 8 * size), "<i8").astype(np.int64)
-        if open_counts.min() < 0:
-            raise damaged("private.counts is below 0")
+        open_counts = np.frombuffer(bytes.fromhex(private.counts), "<i8").astype(np.int64)
         self._put(shown._replace(closed=public.closed), open_counts)
         self._asked = public.asked
-        slots = as_bytes(private.waiting, SLOT * self._slots())
-        for number, at in enumerate(range(0, len(slots), SLOT), public.asked - self._slots()):
+        slots = bytes.fromhex(private.waiting)
+        if (len(open_counts), len(slots)) != (int(np.prod(policy.shape)), SLOT * self._slots()):
+            raise damaged("its private part is of another length")
+        for at in range(0, len(slots), SLOT):
             word, rest = slots[at : at + WORD], slots[at + WORD : at + SLOT]
             ask, place = np.frombuffer(rest, "<i8").tolist()
-            if ask != number or not BY_DEVICE <= place < size:
-                raise damaged("private.waiting has a decision that nobody was given")
             self._waiting[word.hex()] = ask, place
 
     def _slots(self) -> int:
@@ -757,14 +746,3 @@ def refuse_options(options: Iterable[str]) -> None:
             f"Contexts and decisions are private in this session, and {name}= is not for it: "
             f"{REFUSED[name]}. Nothing was done."
         )
-
-
-def as_bytes(text: str, length: int) -> bytes:
-    """Bytes of a private part, whose length follows from the public part."""
-    try:
-        found = bytes.fromhex(text)
-    except ValueError:
-        found = b""
-    if len(found) != length:
-        raise damaged("its private part is of another length")
-    return found

@@ -3,7 +3,9 @@
 A document has a public and a private part, and a seal over both: a checksum that finds accidents
 or, with a key, a MAC that finds every change. It names no code: a policy is written by its class's
 name and its arguments. The parts are typed (`PublicPart`, `PrivatePart`). What does not fit a type,
-or whose counts do not agree, is refused with the name of the part, never its value.
+or whose counts do not agree, is refused with the name of the part, never its value. Other relations
+between the parts are not looked at: only an edit that was sealed anew could break one, and without
+a key nothing is promised of those (SECURITY.md). Whatever then fails is damage, too (`rebuilt`).
 """
 
 from __future__ import annotations
@@ -13,10 +15,9 @@ import hmac
 import json
 import math
 import secrets
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
@@ -37,6 +38,7 @@ from dpbandits.core.inputs import (
     finite,
     has_form_of,
     read_as,
+    rebuilt,
     require_shallow,
     shown,
     tuples_for_lists,
@@ -49,14 +51,20 @@ from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import EVERY_POLICY
-from dpbandits.session.arms import Assignment, roster_from_data, roster_to_data
-from dpbandits.session.beliefs import MeanReader, ReleaseHistory
-from dpbandits.session.contexts import contexts_of, require_open
-from dpbandits.session.decisions import MOST_PENDING, Play, chosen_from_data, chosen_to_data
-from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.overdue import Overdue, bucket_of
+from dpbandits.session.arms import Assignment, Roster, roster_from_data, roster_to_data
+from dpbandits.session.beliefs import HistoryData, MeanReader, ReleaseHistory
+from dpbandits.session.contexts import ContextsData, contexts_of
+from dpbandits.session.decisions import (
+    MOST_PENDING,
+    ChosenData,
+    Play,
+    chosen_from_data,
+    chosen_to_data,
+)
+from dpbandits.session.guardrail import Guardrail, HarmData
+from dpbandits.session.overdue import Overdue
 from dpbandits.session.people import Register, RegisterData, policy_for_users
-from dpbandits.session.ranges import range_from_data
+from dpbandits.session.ranges import RangeData, range_from_data
 from dpbandits.session.state import (
     LONGEST_WHY,
     Batch,
@@ -106,7 +114,7 @@ would keep the policy busy for ever."""
 GUESS = "guess"
 """The field of a state that guesses the horizon, which may be ahead by any number."""
 
-ActionData = int | tuple[int | float, ...]
+ActionData = Count | tuple[Count | float, ...]
 
 
 # The parts
@@ -145,6 +153,10 @@ class NoiseData(Struct, forbid_unknown_fields=True, omit_defaults=True):
     fresh: bool | None = None
 
 
+Bucket = Annotated[int, Meta(ge=4, le=255)]
+"""Of delays up to 2^63 (see `overdue.bucket_of`)."""
+
+
 class PublicPart(Struct, forbid_unknown_fields=True):
     """What may be shown to anyone. Names are those of `Session` and `State`.
 
@@ -158,17 +170,17 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     default: float
     max_pending: Annotated[int, Meta(ge=1, le=MOST_PENDING)]
     noise: NoiseData
-    rewards: Any
+    rewards: RangeData | None
     guardrail: Guardrail | None
     people: RegisterData | None
     attribution: AttributionData | None
     assignment: Assignment | None
-    chosen: Any
+    chosen: ChosenData | None
     learned: Any
-    history: Any
-    harm: Any
-    traffic: Any
-    arms: str
+    history: HistoryData
+    harm: HarmData | None
+    traffic: Traffic
+    arms: Annotated[str, Meta(pattern="^[apr]+$")]
     events: tuple[SessionEvent, ...]
     step: Count
     asked: Count
@@ -176,9 +188,9 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     records: Count
     unread: Count
     offer: OfferData
-    rng: Any
+    rng: dict[str, Any] | None
     step_counts: list[tuple[ActionData, Number]]
-    delays: list[tuple[Count, Number]] | None
+    delays: tuple[tuple[Bucket, Number], ...] | None
     overdue: Overdue
     plans: list[tuple[Number, OpenPlan]]
     plays: list[PlayData]
@@ -186,7 +198,7 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     counts: list[tuple[Annotated[int, Meta(ge=EVERY)], Number]]
     ledger: LedgerData
     closing: Closing | None = None
-    contexts: Any = None
+    contexts: ContextsData | None = None
     elsewhere: Count = 0
     batches: tuple[Batch, ...] = ()
     void: Count = 0
@@ -194,6 +206,10 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     answered: Count = 0
     expired: Count = 0
     period: PeriodsData | None = None
+
+
+Steps = Annotated[int, Meta(ge=-MOST, le=MOST)]
+"""Grid steps: of an answer, or of a sum of them."""
 
 
 class PrivatePart(Struct, forbid_unknown_fields=True):
@@ -204,10 +220,10 @@ class PrivatePart(Struct, forbid_unknown_fields=True):
     they keep).
     """
 
-    sums: list[list[int]]
+    sums: list[list[Steps]]
     memory: Any
     noise: dict[str, Any]
-    held: list[tuple[Number, list[int]]] = []
+    held: list[tuple[Number, list[Steps]]] = []
     seed: int | None = None
     kept: list[tuple[Annotated[str, Meta(pattern="^[0-9a-f]{32}$")], Count]] = []
 
@@ -278,7 +294,7 @@ def public_part(
         offer=(offer.since, last, None if offer.play is None else play_data(offer.play)),
         rng=state.rng,
         step_counts=list(state.step_counts),
-        delays=None if state.delays is None else list(state.delays),
+        delays=state.delays,
         overdue=state.overdue,
         plans=list(state.plans.items()),
         plays=list(plays),
@@ -314,42 +330,6 @@ def play_data(play: Play) -> PlayData:
     return PlayData(
         play.action, play.observe, play.counted_as, play.learn, play.propensity, play.kept, context
     )
-
-
-def require_closing(closing: Closing, asked: int, arms: int) -> None:
-    """Refuse what is no closing of a session of so many decisions and arms."""
-    require_runs(closing.void, "public.closing", closing.asked)
-    if closing.asked > asked or (closing.winner or 0) >= arms:
-        raise damaged("public.closing has decisions to come, or an arm that is none")
-    if closing.releases != (() if closing.is_done else None):
-        raise damaged("public.closing has releases that are noted already")
-
-
-def require_overdue(overdue: Overdue, asked: int, arms: int, blocks: Container[int]) -> None:
-    """Refuse overdue requests that nobody made.
-
-    Args:
-        blocks: that may have overdue requests, arms or numbers of plans.
-    """
-    for key, (edge, many, since) in overdue.blocks.items():
-        is_known = key in blocks and edge <= asked + 1
-        if not is_known or not since < max(edge, 1) or bool(since) != bool(many):
-            raise damaged("public.overdue has requests that were not asked for")
-    if not sum(each.many for each in overdue.blocks.values()) <= overdue.total <= asked:
-        raise damaged("public.overdue counts more than was asked")
-    if any(arm >= arms or at > asked for arm, at in overdue.noticed):
-        raise damaged("public.overdue.noticed has arms that are none, or decisions to come")
-    require_runs(overdue.elsewhere, "public.overdue.elsewhere", asked)
-
-
-def delays_of(delays: list[tuple[Count, Number]] | None) -> tuple[tuple[int, int], ...] | None:
-    if delays is None:
-        return None
-    if [bucket for bucket, _ in delays] != sorted(
-        {max(bucket, bucket_of(1)) for bucket, _ in delays}
-    ):
-        raise damaged("public.delays are not delays, in their order")
-    return tuple(delays)
 
 
 # Documents
@@ -421,12 +401,9 @@ def read(
 ) -> Session:
     """Return the session of a document (see `Session.from_json`)."""
     document = unsealed(parsed(text, FORMAT, VERSION), key)
-    if not {"policy", "public", "private"} <= document.keys():
-        raise damaged("it lacks its policy, its public or its private part")
-    public = converted(document["public"], PublicPart, "public")
-    private = converted(document["private"], PrivatePart, "private")
-    if not isinstance(document["policy"], dict):
-        raise damaged("policy is not an object")
+    described: dict[str, Any] = converted(document.get("policy"), dict[str, Any], "policy")
+    public: PublicPart = converted(document.get("public"), PublicPart, "public")
+    private: PrivatePart = converted(document.get("private"), PrivatePart, "private")
     if user_key is not None and public.people is None:
         raise ValueError(
             "Expected no user_key=: in this session each reward counts as another person's. Is it "
@@ -434,7 +411,7 @@ def read(
         )
     if public.people is not None and isinstance(policy, Policy):
         policy = policy_for_users(policy, public.people.cap)
-    known = policy_from_data(document["policy"], policy)
+    known = policy_from_data(described, policy)
     source = noise_to_continue(public.noise, private.noise, noise)
     session = session_of(known, public, private, source, clock, user_key)
     if noise is None and key is None:
@@ -507,45 +484,36 @@ def session_of(
         contextual: the policy's state and its contexts, if they are.
 
     Raises:
-        ValueError: the parts contradict each other.
+        ValueError: another `user_key`, or none.
+        DamagedSessionError: the parts contradict each other.
     """
-    from dpbandits.session.session import Session
+    people = public.people
+    register = None if people is None else Register.restored(people, clock, user_key)
 
-    seed = public.seed
-    if seed is None:  # nobody tosses coins in a session that is only looked at
-        seed = 0 if private is None else private.seed
-    bare = policy.bare if isinstance(policy, ContextualPolicy) else policy
-    session = Session.__new__(Session)
-    rewards = None if public.rewards is None else range_from_data(public.rewards)
-    settings = public.default, public.campaign, public.max_pending, rewards, public.guardrail
-    session._set_up(bare, noise, checked_seed(seed), *settings, public.responsible)
-    session.generation = public.generation
-    state = state_of(policy, session, public, private, pending, contextual)
-    session._tables, period = tables_of(public, state, clock, user_key)
-    state = replaced(state, period=period)
-    if private is not None:
-        session._tables.held = held_of(session, private.held, state.pending)
-        put_kept(session, private)
-    try:
+    def make() -> Session:
+        from dpbandits.session.session import Session
+
+        seed = public.seed
+        if seed is None:  # nobody tosses coins in a session that is only looked at
+            seed = 0 if private is None else private.seed
+        bare = policy.bare if isinstance(policy, ContextualPolicy) else policy
+        session = Session.__new__(Session)
+        rewards = None if public.rewards is None else range_from_data(public.rewards)
+        settings = public.default, public.campaign, public.max_pending, rewards, public.guardrail
+        session._set_up(bare, noise, checked_seed(seed), *settings, public.responsible)
+        session.generation = public.generation
+        state = state_of(policy, session, public, private, pending, contextual)
+        session._tables, period = tables_of(public, clock, register)
+        if private is not None:
+            session._tables.held = {id: tuple(steps) for id, steps in private.held}
+            if register is not None and register.kept is not None:
+                register.kept.update(private.kept)
+        state = replaced(state, period=period)
         session._log, _ = opened(session.seed, state, [], first=False)
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-        raise damaged(f"{policy.name} cannot plan from public.learned") from error
-    if private is not None and not books_fit(state):
-        raise damaged("an open block has another number of cells than its arm's codebook")
-    try:
         session._open(View(session.seed, session._log, session._tables))
-    except (ValueError, TypeError, LookupError, OverflowError):
-        raise damaged("public.rng or public.step_counts does not fit the plan") from None
-    return session
+        return session
 
-
-def put_kept(session: Session, private: PrivatePart) -> None:
-    """Let the session know which arm each person keeps."""
-    people = session._tables.people
-    if private.kept and (people is None or people.kept is None):
-        raise damaged("private.kept has arms that nobody keeps")
-    if people is not None and people.kept is not None:
-        people.kept.update(private.kept)
+    return rebuilt(make)
 
 
 def state_of(
@@ -556,67 +524,49 @@ def state_of(
     pending: dict[int, Play] | None,
     contextual: ContextualParts | None,
 ) -> State:
-    roster = roster_from_data(public.arms, policy.arms, policy.labels)
-    plays = [play_of_data(policy, roster, data) for data in public.plays]
+    roster = roster_from_data(public.arms, policy.labels)
     if pending is None:
-        pending = pending_of(public, plays)
-    if public.void > public.unread:
-        raise damaged("public.void counts more than public.unread")
+        plays = [play_of_data(policy, roster, data) for data in public.plays]
+        pending = {id: plays[at] for id, at in public.pending}
     if public.asked != public.records + public.unread + len(pending):
         raise damaged("its decisions, its records and those that are pending do not add up")
-    if type(public.rng) is dict and "normals" in public.rng:
-        rows = public.rng["normals"]
-        if type(rows) is not list or rows[1:] != [policy.arms]:
-            raise damaged("public.rng draws for another number of arms")
     history = ReleaseHistory.restored(MeanReader.of(policy), public.history)
-    if len(history.arms) != policy.arms:
-        raise damaged("public.history has not one entry for each arm")
+    if not policy.arms == len(public.arms) == len(history.arms):
+        raise damaged("public.arms or public.history is of another number of arms")
+    if public.rng and public.rng.get("normals", (0, policy.arms))[1] != policy.arms:
+        raise damaged("public.rng draws for another number of arms")
     harm = session._harm(policy)
-    if (harm is None) is not (public.harm is None):
-        raise damaged("public.harm is of a session with a guardrail")
     since, last, offered = public.offer
-    offer = Offer(since, last, None if offered is None else play_of_data(policy, roster, offered))
-    plans = dict(public.plans)
-    if plans and not policy.reader.together:
-        raise damaged("public.plans are of another kind of policy")
-    known = plans if policy.reader.together else range(policy.arms)
-    for key, _ in public.step_counts:
-        named = key if isinstance(key, tuple) else (key,)
-        if any(type(each) is int and each not in known for each in named):
-            raise damaged("public.step_counts names a plan or an arm that there is not")
-    require_overdue(public.overdue, public.asked, policy.arms, known)
-    if public.closing is not None:
-        require_closing(public.closing, public.asked, policy.arms)
-    require_batches(public, policy.arms)
     if contextual is None:
         learned: Any = learned_of(policy, public.learned, public.asked)
-        contexts = contexts_of(public.contexts, policy, dict(public.counts))
+        contexts = None
+        if isinstance(policy, ContextualPolicy):
+            contexts = contexts_of(public.contexts, policy)  # type: ignore[arg-type]  # or it fails
     else:
         learned, contexts = contextual.learned, contextual.contexts
-        require_open(contexts.open, dict(public.counts))
     return State(
         policy=policy,
         learned=learned,
         books=books_of(session, public, private),
         history=history,
         roster=roster,
-        traffic=Traffic.restored(public.traffic, policy.arms),
-        assignment=public.assignment and public.assignment.checked(roster),
-        harm=None if harm is None else harm.restored(public.harm, policy.arms, public.asked),
+        traffic=public.traffic,
+        assignment=public.assignment,
+        harm=harm and harm.restored(public.harm),  # type: ignore[arg-type]  # or it fails
         events=public.events,
         step=public.step,
         asked=public.asked,
         first=public.first,
         records=public.records,
         unread=public.unread,
-        asked_at_answer=min(public.answered, public.asked),
+        asked_at_answer=public.answered,
         expired_since=public.expired,
-        offer=offer,
+        offer=Offer(since, last, offered and play_of_data(policy, roster, offered)),
         rng=public.rng,
         step_counts=tuple(public.step_counts),
-        delays=delays_of(public.delays),
+        delays=public.delays,
         overdue=public.overdue,
-        plans=plans,
+        plans=dict(public.plans),
         pending=pending,
         closing=public.closing,
         contexts=contexts,
@@ -626,89 +576,12 @@ def state_of(
     )
 
 
-def require_batches(public: PublicPart, arms: int) -> None:
-    """Refuse batches of people who were assigned elsewhere that cannot have been recorded."""
-    batches = public.batches
-    if any(batch.arm >= arms for batch in batches) or len({b.key for b in batches}) < len(batches):
-        raise damaged("public.batches has an arm that is none, or a batch twice")
-    if not sum(batch.people for batch in batches) <= public.elsewhere <= public.asked:
-        raise damaged("public.batches, public.elsewhere and public.asked do not add up")
-
-
-def books_fit(state: State) -> bool:
-    """Whether the open blocks of a contextual policy have the cells of their codebooks."""
-    policy, contexts = state.policy, state.contexts
-    if contexts is None or not isinstance(policy, ContextualPolicy):
-        return True
-    for arm, block in state.books.blocks.items():
-        cells = policy.dimension
-        if policy.layout == "cells":
-            cells = len(policy.book_of(state.learned, arm))
-        groups = cells if policy.layout == "cells" else 1
-        counts, matrices = contexts.open[arm], 0
-        if policy.layout == "shaped":
-            matrices = len(policy.book_of(state.learned, arm)) // policy.dimension
-        sizes = len(block.sums), len(counts.counts), len(counts.directions), len(counts.reach)
-        if sizes != (cells, groups, cells, matrices):
-            return False
-    return True
-
-
-def pending_of(public: PublicPart, plays: list[Play]) -> dict[int, Play]:
-    ids = [id for id, _ in public.pending]
-    if any(a >= b for a, b in pairwise(ids)) or (ids and ids[-1] > public.asked):
-        raise damaged("public.pending are no decisions of this session, in their order")
-    if len(ids) > public.max_pending or any(at >= len(plays) for _, at in public.pending):
-        raise damaged("public.pending has too many decisions, or one without a play")
-    return {id: plays[at] for id, at in public.pending}
-
-
-def play_of_data(policy: Policy, roster: Any, data: PlayData) -> Play:
-    action, observe, counted_as, learn, propensity, kept, context_data = data
-    arms = observe or (action if isinstance(action, tuple) else (action,))
-    weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
-    if not weights and not are_arms(policy, (*dict.fromkeys((*arms, *as_tuple(action))),)):
-        raise damaged("an action is none of this policy's")
-    if (observe is None) is (policy.about.feedback == "semi"):
-        raise damaged("a play does not say, as this policy's have to, which arms it observes")
-    if kept is not None and any(at >= len(observe or ()) for at in kept):
-        raise damaged("a play releases what it does not observe")
-    if (context_data is None) is isinstance(policy, ContextualPolicy):
-        raise damaged("a play has a context, or none, unlike this policy's")
-    try:
-        context = None if context_data is None else policy.context(context_data)  # type: ignore[attr-defined]
-    except ValueError:
-        raise damaged("a play's context is none of this policy's") from None
-    label: Any = roster.labels.of(action)
+def play_of_data(policy: Policy, roster: Roster, data: PlayData) -> Play:
+    action, observe, counted_as, learn, propensity, kept, given = data
+    label, context = roster.labels.of(action), None
+    if given is not None:
+        context = policy.context(given)  # type: ignore[attr-defined]  # or its error is caught
     return Play(action, observe, label, counted_as, learn, propensity, kept, context)
-
-
-def as_tuple(action: ActionData) -> tuple[Any, ...]:
-    return action if isinstance(action, tuple) else (action,)
-
-
-def are_arms(policy: Policy, arms: tuple[Any, ...]) -> bool:
-    """Return whether these are arms of the policy, at least one, each once."""
-    return (
-        len(arms) > 0
-        and all(type(arm) is int and 0 <= arm < policy.arms for arm in arms)
-        and len(set(arms)) == len(arms)
-    )
-
-
-def action_of(policy: Policy, data: object) -> Any:
-    """Return an action of this policy's.
-
-    Raises:
-        DamagedSessionError: it is none.
-    """
-    action = tuples_for_lists(data)
-    weights = policy.weighted and isinstance(action, tuple) and len(action) == policy.arms
-    several = isinstance(action, tuple)
-    fits = several is (policy.about.feedback == "semi") and are_arms(policy, as_tuple(action))
-    if not (weights or fits):
-        raise damaged("an action is none of this policy's")
-    return action
 
 
 def require_savable(state: State) -> None:
@@ -735,19 +608,15 @@ def learned_of(policy: Policy, data: object, asked: int) -> Any:
     """Return a policy's state from plain data."""
     form = policy.bare if isinstance(policy, ContextualPolicy) else policy
     fresh, learned = form.init(), tuples_for_lists(data)
-    if not isinstance(learned, tuple) or len(learned) != len(fresh):
-        raise damaged(f"public.learned does not fit {policy.name}")
     most = max(asked, largest(fresh)) + AHEAD
-    names = getattr(fresh, "_fields", range(len(fresh)))
+    named = zip(getattr(fresh, "_fields", range(len(fresh))), learned, strict=True)
     # what whole numbers of a user-defined policy count is not known
     if is_of_this_package(policy) and any(
-        largest(each) > most for name, each in zip(names, learned, strict=True) if name != GUESS
+        largest(each) > most for name, each in named if name != GUESS
     ):
         raise damaged("public.learned counts more than was asked")
     try:
         return read_as(type(fresh), learned)
-    except (msgspec.ValidationError, RecursionError):
-        raise damaged(f"public.learned does not fit {policy.name}") from None
     except TypeError:  # annotations of a user-defined state that say nothing
         return type(fresh)(*learned)
 
@@ -760,55 +629,18 @@ def largest(value: object) -> int:
 
 
 def books_of(session: Session, public: PublicPart, private: PrivatePart | None) -> Books:
-    """Return the books; counts, sums, ledger and memory have to agree."""
-    vault, keys = session._vault, [key for key, _ in public.counts]
-    known = range(EVERY, 0) if vault.full else range(vault.arms)
-    if len(set(keys)) < len(keys) or not (vault.joint or set(keys) <= set(known)):
-        raise damaged("public.counts are not of blocks of this policy's")
-    ledger = ledger_of(public.ledger)
-    coordinates = (EVERY,) if vault.full or vault.joint else tuple(range(vault.arms))
-    if not ledger.left.keys() <= set(coordinates):
-        raise damaged("public.ledger has a coordinate that this policy does not have")
-    entered = sum(count for _, count in public.counts) + sum(n for n, _ in ledger.left.values())
-    low = 0 if vault.joint else public.records  # a record of a closed joint plan enters no block
-    high = public.records * (1 if vault.joint else vault.width)
-    if not low <= entered <= high:
-        raise damaged("its open blocks and its ledger do not add up to its records")
-    sums: list[Any] = [() for _ in keys]
-    memory = None
+    """Return the books."""
+    vault, memory, sums = session._vault, None, list[Any]([()] * len(public.counts))
     if private is not None:
-        sums = sums_of(session, public, private)
-        memory, fresh = private.memory, vault.mechanism.init(vault.arms)
-        if not has_form_of(memory, fresh):
+        memory = private.memory
+        if not has_form_of(memory, vault.mechanism.init(vault.arms)):
             raise damaged("private.memory is none of the policy's mechanism (it is not shown)")
-    counts = [count for _, count in public.counts]
-    blocks = {
-        key: OpenBlock(count, block_sums)
-        for key, count, block_sums in zip(keys, counts, sums, strict=True)
-    }
-    return Books(blocks, memory, ledger)
-
-
-def sums_of(session: Session, public: PublicPart, private: PrivatePart) -> list[Any]:
-    vault, plans = session._vault, dict(public.plans)
-    if len(private.sums) != len(public.counts):
-        raise damaged("private.sums and public.counts are not of the same blocks")
-    for (key, count), sums in zip(public.counts, private.sums, strict=True):
-        length = vault.length()
-        if vault.joint:
-            length = len(plans[key].release) if key in plans else -1
-        least, most = 0, min(count * vault.grid.steps, MOST)
-        if vault.contextual:  # its length is that of the codebook, looked at once that is known
-            length, least, most = len(sums), -MOST, MOST
-        fits = vault.randomizer is not None or all(least <= x <= most for x in sums)
-        if len(sums) != length or not fits:
-            raise damaged(
-                "private.sums holds what no sum of so many rewards can be (not shown: sums are "
-                "private)"
-            )
-    if vault.contextual:
-        return [np.array(sums, np.int64) for sums in private.sums]
-    return [tuple(sums) for sums in private.sums]
+        sums = [
+            np.array(each, np.int64) if vault.contextual else tuple(each) for each in private.sums
+        ]
+    counted = zip(public.counts, sums, strict=True)
+    blocks = {key: OpenBlock(count, block) for (key, count), block in counted}
+    return Books(blocks, memory, ledger_of(public.ledger))
 
 
 def ledger_of(data: LedgerData) -> Ledger:
@@ -828,58 +660,19 @@ def ledger_of(data: LedgerData) -> Ledger:
 
 
 def tables_of(
-    public: PublicPart, state: State, clock: Clock | None, user_key: bytes | None
+    public: PublicPart, clock: Clock | None, people: Register | None
 ) -> tuple[Tables, OpenPeriod | None]:
-    people, owners, window, periods, period = None, dict[int, Any](), None, None, None
-    if public.people is not None:
-        people, owners = Register.restored(public.people, clock, user_key, public.asked)
+    window = periods = period = None
     if public.attribution is not None:
-        window = AttributionWindow.restored(public.attribution, clock, public.asked)
+        window = AttributionWindow.restored(public.attribution, clock)
     if public.period is not None:
         waits = 0.0 if window is None else window.seconds
-        given = clock, waits, public.asked, state.policy.arms
-        periods, period = periods_from_data(public.period, *given)
-    if (period is None) is not (state.history.within is None):
-        raise damaged("public.period and public.history do not agree")
+        periods, period = periods_from_data(public.period, clock, waits)
     tables = Tables(people, window, periods)
-    tables.owners = owners
-    tables.chosen = None
-    if public.chosen is not None:
-        policy = state.policy
-        tables.chosen = chosen_from_data(
-            public.chosen, public.asked, lambda data: action_of(policy, data)
-        )
+    if public.people is not None:
+        tables.owners = {id: (who, number) for id, who, number in public.people.owners}
+    tables.chosen = None if public.chosen is None else chosen_from_data(public.chosen)
     return tables, period
-
-
-def require_runs(runs: tuple[tuple[int, int], ...], what: str, asked: int) -> None:
-    """Refuse what `id_runs` cannot have written into a part `what`, of this many decisions."""
-    last = 0
-    for first, many in runs:
-        if not last < first <= (last := first + many - 1) <= asked:
-            raise damaged(f"{what} has decisions that are not in order, or to come")
-
-
-def held_of(
-    session: Session, held: list[tuple[int, list[int]]], pending: Mapping[int, Play]
-) -> dict[int, Any]:
-    """Return answers that are held for pending decisions.
-
-    Raises:
-        DamagedSessionError: they are none. No number is shown.
-    """
-    vault, by_decision = session._vault, dict[int, Any]()
-    if held and session._tables.attribution is None:
-        raise damaged("answers are held, and no public.attribution says until when")
-    for id, steps in held:
-        play = pending.get(id)
-        fits = isinstance(steps, list) and all(type(step) is int for step in steps)
-        if fits and vault.randomizer is None:
-            fits = all(0 <= step <= vault.grid.steps for step in steps)
-        if play is None or not fits or len(steps) != vault.length(play.observe):
-            raise damaged("private.held has what no decision waits for (not shown)")
-        by_decision[id] = tuple(steps)
-    return by_decision
 
 
 # Noise

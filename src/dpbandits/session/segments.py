@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, final, overload
 
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
-from dpbandits.core.inputs import NAME, checked_name, checked_seed, converted, damaged, shown
+from dpbandits.core.inputs import NAME, checked_name, checked_seed, converted, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import Tabular, in_columns
 from dpbandits.local.messages import report_from_json
@@ -473,9 +473,6 @@ class SegmentedSession(Mapping[str, Session]):
         rows = converted(document.get("segments"), list[tuple[str, str]], "segments")
         names = checked_segments([name for name, _ in rows])
         made = {name: Session.from_json(each, key=key, **options) for name, each in rows}
-        base = made[names[0]].campaign.removesuffix(f"/{names[0]}")
-        if any(each.campaign != f"{base}/{name}" for name, each in made.items()):
-            raise damaged("its segments are not those that were saved")
         newest = made[names[-1]]._vault.noise  # the last one that was saved
         for session in made.values():  # they had one source, and would each draw the same now
             session._vault.noise = newest

@@ -31,7 +31,6 @@ from dpbandits.session.saving import (
     PrivatePart,
     PublicPart,
     as_plain,
-    held_of,
     lasting_fields,
     noise_to_continue,
     plain,
@@ -432,12 +431,8 @@ def due_now(session: Session) -> list[int]:
 
 
 def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> None:
-    """Load these held answers into the session, in grid steps, in place of all others.
-
-    Raises:
-        DamagedSessionError: they are no answers to these decisions. None is shown.
-    """
-    session._tables.held = held_of(session, list(answers.items()), session._current.pending)
+    """Load these held answers into the session, in grid steps, in place of all others."""
+    session._tables.held = {id: tuple(steps) for id, steps in answers.items()}
 
 
 def held_answers(session: Session) -> dict[int, list[int]]:

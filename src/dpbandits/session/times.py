@@ -19,7 +19,6 @@ from dpbandits.core.inputs import (
     Finite,
     Number,
     Seconds,
-    damaged,
     real_number,
     shown,
 )
@@ -160,18 +159,10 @@ class AttributionWindow:
         return AttributionData(self.seconds, self.clock.latest, list(self.due.items()))
 
     @classmethod
-    def restored(cls, saved: AttributionData, clock: Clock | None, asked: int) -> Self:
-        """What `to_data` wrote.
-
-        Raises:
-            DamagedSessionError: it is not that.
-        """
+    def restored(cls, saved: AttributionData, clock: Clock | None) -> Self:
+        """What `to_data` wrote."""
         window = cls(saved.seconds, clock)
         window.clock.latest, window.due = saved.latest, OrderedDict(saved.due)
-        times = list(window.due.values())
-        is_wrong = len(times) < len(saved.due) or times != sorted(times)
-        if is_wrong or max(window.due, default=0) > asked:
-            raise damaged("public.attribution has a decision twice, to come, or out of order")
         return window
 
 
@@ -363,26 +354,12 @@ class Periods:
 
 
 def periods_from_data(
-    data: PeriodsData, clock: Clock | None, waits: float, asked: int, arms: int
+    data: PeriodsData, clock: Clock | None, waits: float
 ) -> tuple[Periods, OpenPeriod]:
-    """Return what `Periods.to_data` wrote.
-
-    Raises:
-        DamagedSessionError: it is not that.
-    """
-    period = data.open
-    since = [law.since for law in period.laws]
-    is_wrong = (
-        since != sorted(set(since))
-        or any(len(law.shares) > arms for law in period.laws)
-        or any(arm >= arms for arm in (period.planned or 0, *period.mixed))
-        or max([*since, period.law]) > asked
-    )
-    if is_wrong:
-        raise damaged("public.period has arms that are none, or decisions to come")
+    """Return what `Periods.to_data` wrote."""
     periods = Periods(data.seconds, clock, data.start, waits)
     periods.clock.latest = data.latest
-    return periods, period
+    return periods, data.open
 
 
 SHORTEST = timedelta(milliseconds=1)

@@ -19,8 +19,6 @@ from dpbandits.core.inputs import (
     Finite,
     Floats,
     Number,
-    converted,
-    damaged,
 )
 from dpbandits.core.tables import Tabular
 from dpbandits.session.decisions import Play
@@ -85,12 +83,6 @@ class Stretch(NamedTuple):
     waiting: Count
     told: Counts
     missing: Counts
-
-    def fits(self, arms: int) -> bool:
-        """Return whether its numbers agree, in a session of so many arms."""
-        same = len(self.law) == len(self.told) == len(self.missing)
-        counted = sum(self.told) + sum(self.missing) + self.waiting
-        return same and 0 < len(self.law) <= arms and counted <= self.size
 
 
 class Answers(NamedTuple):
@@ -234,15 +226,6 @@ class AnswerTest(Struct, frozen=True):
             highest=max(self.highest, score),
         )
 
-    def fits(self, arms: int) -> bool:
-        """Return whether its numbers agree, in a session of so many arms."""
-        ids = [id for of in self.open for id in (of.first, of.first + of.size - 1)]
-        fits = self.first <= arms and self.drawn >= sum(of.size for of in self.open)
-        fits = fits and 0.0 < self.usual[0] < self.usual[1] and ids == sorted(ids)
-        fits = fits and max(map(len, (self.scores, self.told, self.missing))) <= arms
-        fits = fits and all(len(row) == len(SIGNED) for row in self.scores)
-        return fits and all(of.fits(arms) for of in self.open)
-
 
 def arm_weight(arm: int, first: int) -> float:
     """The logarithm of an arm's share of the evidence. first: arms at the start."""
@@ -366,20 +349,6 @@ class Traffic:
             max(self.highest, score),
             self.answers,
         )
-
-    @classmethod
-    def restored(cls, data: object, arms: int) -> Traffic:
-        """The same from plain data, of a session of so many arms.
-
-        Raises:
-            DamagedSessionError: it is not that.
-        """
-        saved: Traffic = converted(data, Traffic, "traffic")
-        lengths = {len(each) for each in (saved.counts, saved.expected, saved.prior)}
-        fits = max(0.0, saved.score) <= saved.highest and lengths == {len(saved.counts)}
-        if not fits or not 0 < len(saved.counts) <= arms or not saved.answers.fits(arms):
-            raise damaged("traffic contradicts itself, or has more counts than there are arms")
-        return saved
 
 
 def answers_by_arm(labels: Sequence[str], answers: Answers) -> str:
