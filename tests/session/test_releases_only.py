@@ -22,7 +22,8 @@ from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import BY_DEVICE, REFUSED, JointDPSession, Shown, Tell
 from tests.places import REPOSITORY
-from tests.session.small import Exact
+from tests.session.small import Exact, changed, resealed
+from tests.session.test_documents import edits
 
 KEY = bytes(range(32))
 
@@ -299,6 +300,24 @@ def test_people_have_no_seed_and_no_file_in_clear() -> None:
     document["public"]["asked"] += 1
     with pytest.raises(dpb.DamagedSessionError):
         JointDPSession.from_json(json.dumps(document), key=KEY)
+
+
+def test_a_document_sealed_anew_is_refused_or_goes_on() -> None:
+    session = JointDPSession(example(), noise=dpb.SimulatedNoise(1), waits=5)
+    for context in visitors(40):
+        session.tell(session.ask(context), 1.0)
+    data, went_on = json.loads(session.to_json()), 0
+    for path, value in edits(data):
+        try:
+            text = resealed(changed(data, path, value))
+            again = JointDPSession.from_json(text, noise=dpb.SimulatedNoise(1))
+        except ValueError as error:
+            assert error.__context__ is None or error.__suppress_context__  # noqa: PT017
+            continue
+        for context in visitors(9):
+            again.tell(again.ask(context), 1.0)
+        went_on += 1
+    assert went_on > 9
 
 
 @pytest.mark.long  # it compiles
