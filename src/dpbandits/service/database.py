@@ -960,8 +960,8 @@ class Database:
         if write:
             self.require_writer()
         is_alone = self.is_sqlite and (write or not self.is_durable)
-        connected = self._alone.one(self.engine) if is_alone else self.engine.connect()
-        with translated("written" if write else "read"), connected as connection:
+        connect: Any = self._alone.one if is_alone else Engine.connect
+        with translated("written" if write else "read"), connect(self.engine) as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
             elif not write:

@@ -128,6 +128,12 @@ def test_a_server_that_goes_away(
         assert told(campaign, asked) == {"already"}  # what was drawn is written by the next call
         server.run(cut)
         turns(campaign, 20)
+        server.run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        server.run(cut)
+        for call in (campaign.ask, campaign.summary):
+            with pytest.raises(StoreError, match="not currently accepting"):
+                call()
+        server.run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
         assert campaign.generation == 1
 
 
