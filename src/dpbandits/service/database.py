@@ -113,8 +113,8 @@ def busy() -> SharedError:
 
 @final
 class LiteConnections:
-    """Connections to SQLite, one at a time. One that an interrupted call left within a transaction
-    is rolled back by the next call: it would keep every later one waiting.
+    """Connections to SQLite or a witness, one at a time. One that an interrupted call left within
+    a transaction is rolled back by the next call: it would keep every later one waiting.
     """
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class LiteConnections:
         """A connection, while nobody else has one."""
         with self._lock.held():
             for raw in self._left:
-                with suppress(sqlite3.Error):
+                with suppress(engine.dialect.loaded_dbapi.Error):
                     raw.rollback()
             self._left.clear()
             with engine.connect() as connection:

@@ -9,6 +9,7 @@ from threading import Lock
 
 import pytest
 from benchmarks.service.postgres import Server
+from sqlalchemy import Connection
 
 import dpbandits as dpb
 from dpbandits.core.errors import WitnessError
@@ -102,6 +103,24 @@ def test_a_witness_that_is_replaced_while_it_is_in_use_is_noticed(lite: Lite) ->
         lite.witness.rename(lite.witness.with_name("away"))
         with pytest.raises(WitnessError, match="replaced while it was in use"):
             campaign.ask()
+
+
+def test_an_interruption_leaves_a_witness_on_a_server_usable(
+    server: Server, lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lite.open(witness=server.fresh("interrupted")) as store:
+        campaign = create(store)
+
+        def interrupted(_: Witness, connection: Connection) -> None:
+            connection.invalidate()  # as SQLAlchemy does
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Witness, "_begin", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                turns(campaign, 40)
+        turns(campaign, 40)
+        assert campaign.generation == 1
 
 
 def test_another_server_is_a_witness_and_the_store_s_own_is_none(
