@@ -61,6 +61,8 @@ def test_more_people_are_fewer_runs() -> None:
     million = found(policy, rows(0.6, 0.5), 10**6)
     assert million.runs == 10
     assert found(policy, rows(0.6, 0.5), 10**15) == million
+    many = found(dpb.DPKLUCB(arms=100, epsilon=1), rows(*[0.5] * 100), 10**7)
+    assert (many.people, many.runs) == (10**5, 10)
 
 
 def test_nobody_comes_after_the_horizon() -> None:

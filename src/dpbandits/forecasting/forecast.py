@@ -1013,15 +1013,18 @@ RUNS = 400
 
 MOST_PEOPLE, MOST_ROUNDS = 10**6, 10**7
 """The first so many people, and rounds of all runs together: with more people there are fewer runs.
+With more than `FEW_ARMS` both are fewer, because a round takes longer.
 """
+
+FEW_ARMS = 10
 
 
 class ExpectedLoss(NamedTuple):
     """Losses against the best arm for everybody, in the user's units.
 
-    people: whom they are about, the first million at most. loss: of the policy. privacy: loss less
-    that of the same policy without privacy, which gets other runs. error: the standard error of
-    `privacy`. runs: of each.
+    people: whom they are about, the first million at most, or fewer with more than ten arms. loss:
+    of the policy. privacy: loss less that of the same policy without privacy, which gets other
+    runs. error: the standard error of `privacy`. runs: of each.
     """
 
     people: int
@@ -1055,7 +1058,9 @@ def expected_loss(
         return None
     if about.feedback != "bandit" or about.goal != "regret":
         return None
-    people = min(people, MOST_PEOPLE, getattr(policy, "horizon", None) or MOST_PEOPLE)
+    longer = max(1.0, len(means) / FEW_ARMS)
+    most = int(MOST_PEOPLE / longer)
+    people = min(people, most, getattr(policy, "horizon", None) or most)
     ruler, alone = ruler or Range(), replace(policy, arms=len(means))
     baselines = baselines_of([Entrant(type(policy).__name__, None, alone)], people)
     if policy.guarantee is None or not baselines:
@@ -1064,7 +1069,7 @@ def expected_loss(
     world = Bernoulli([ruler.to_unit(clipped(mean, ruler)) for mean in means])
     if not all(choose_player(each, world, people, seed, True)[1] for each in both):
         return None
-    runs = min(MOST_ROUNDS // people, RUNS)
+    runs = min(int(MOST_ROUNDS / longer) // people, RUNS)
     ours, plain = (
         regret_of_runs(each, world, people, runs, seed + at) * ruler.span
         for at, each in enumerate(both)
