@@ -49,6 +49,9 @@ def test_visitors_differ_as_much_as_was_said() -> None:
     assert world.means == pytest.approx([0.2, 0.5], abs=0.01)
     assert world.chances.std(axis=0) == pytest.approx([0.06, 0.15], rel=0.1)
     assert np.linalg.norm(visitors.contexts, axis=1).max() <= 1
+    for rates in ([0.9, 0.03], [1.0, 0.0]):  # of which some would lie outside
+        world = Visitors.given(4, 2, 5).world(np.array(rates), 5, 0)
+        assert world.means == pytest.approx(rates, abs=1e-9)
     alike = Visitors.given(4, 0, 5).world(np.array([0.2, 0.5]), 5, 0)
     assert alike.best == pytest.approx(0.5)
 

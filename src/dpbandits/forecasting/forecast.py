@@ -533,7 +533,8 @@ def forecast(
             that is best for each visitor. By default `DPLinTS` is compared with `DPRateIMED`, in 40
             draws. Nobody is named: an arm that is best for all is not looked for.
         spread: with `features`, the standard deviation over visitors of an arm's rate, as a share
-            of the rate. How a rate depends on the features is drawn anew in each draw.
+            of the rate; less where rates would leave their range, which keep their mean. How a rate
+            depends on the features is drawn anew in each draw.
         lasting: for rates that change: for how many visitors they last, on average. At random times
             all rates are drawn anew, and with them which arm has which. Losses are against the arm
             that is best at each time; policies that have a `lasting` of their own get this number.

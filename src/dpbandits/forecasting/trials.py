@@ -663,7 +663,22 @@ class Visitors:
         along = self.contexts @ rng.normal(size=(self.contexts.shape[1], len(means)))
         along -= along.mean(axis=0)
         along /= np.maximum(along.std(axis=0), 1e-12)
-        return ContextTable(self.contexts, np.clip(means * (1.0 + self.spread * along), 0.0, 1.0))
+        return ContextTable(self.contexts, rates_about(means, self.spread * means * along))
+
+
+def rates_about(means: Floats, deviations: Floats) -> Floats:
+    """Return rates in [0, 1] of these means that deviate so, as far as they can there.
+
+    Args:
+        means: shape (arms,).
+        deviations: shape (visitors, arms).
+    """
+    low, high = -deviations.max(axis=0), 1.0 - deviations.min(axis=0)  # all are 0, or all 1
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        is_above = np.clip(middle + deviations, 0.0, 1.0).mean(axis=0) > means
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    return np.asarray(np.clip(low + deviations, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
