@@ -193,6 +193,11 @@ def known_url(url: str | URL) -> URL:
     )
 
 
+def address_of(url: URL) -> str:
+    """Return an address to show: without its password, and without options, which may have one."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
 def database_file(url: URL) -> Path | None:
     """Return the file that an address of SQLite means, links followed; None for one in memory.
 
@@ -944,7 +949,7 @@ class Database:
             error.dpbandits_engine = self.engine
 
     def __repr__(self) -> str:
-        return f"Database({self.url.render_as_string(hide_password=True)!r})"
+        return f"Database({address_of(self.url)!r})"
 
     def caused(self, error: BaseException) -> bool:
         """Whether it is this database's own error, or an interruption in it: a policy may use a

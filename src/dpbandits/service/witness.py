@@ -42,6 +42,7 @@ from dpbandits.core.locks import this_process
 from dpbandits.service.database import (
     Database,
     LiteConnections,
+    address_of,
     make_private_file,
     require_durable,
     run,
@@ -173,7 +174,7 @@ class Witness:
         self.path = None if place is None or self._is_server else Path(place)
         self.place = "in memory" if place is None else str(place)
         if self._is_server:
-            self.place = make_url(self.place).render_as_string(hide_password=True)
+            self.place = address_of(make_url(self.place))
         self._engine: Any = server_engine(make_url(str(place))) if self._is_server else None
         self._inode: tuple[int, int] | None = None
         self._left = list[Any]()

@@ -109,7 +109,7 @@ def test_what_cannot_be_opened_is_asked_about(tmp_path: Path) -> None:
         with pytest.raises(dpb.StoreError, match="is its folder there") as caught:
             dpb.open_store(f"sqlite:///{place}", witness=tmp_path / "w")
         assert "counted twice" not in str(caught.value)
-    nobody = "postgresql+psycopg://me:hush@127.0.0.1:1/trials"  # where nobody listens
+    nobody = "postgresql+psycopg://me:hush@127.0.0.1:1/trials?password=hush"  # nobody listens
     for stores in ({"url": nobody}, {"url": "memory:", "witness": nobody}):
         away = pytest.raises((dpb.StoreError, dpb.WitnessError), match=r"connection failed.*folder")
         with away as caught:
