@@ -62,7 +62,7 @@ KEPT = {
     "docs/test_tutorials.py::test_tutorial": "options|trial",
     "environments/test_environment_laws.py::test_summed_draws_have_the_law_of_the_lattice": "-0$",
     "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,
-    "forecasting/test_trials.py::test_plays_are_those_of_sessions": "silent=0.2|^UCB1",
+    "forecasting/test_trials.py::test_plays_are_those_of_sessions": "silent=0.2",
     "local/test_file_budget.py::test_alarms_hold_no_lock_and_buy_no_report": "memory",
     "mechanisms/test_joint.py::test_the_draw_has_its_law": "-[13]$",
     "noise/test_noise.py::test_gaussian": "rho0",
@@ -114,7 +114,7 @@ KEPT = {
     f"{RECORDS}::test_rows_are_played_by_one_law": "FollowTheLeader.*True",
     f"{RECORDS}::test_winners_have_the_law_of_all_sums": "^2",
     "simulation/test_super_arms.py::test_rewards_that_belong_together_are_played_by_one_law": (
-        "^coins-CUCBLDP2$|^people-DPKLMAT$"
+        "^people-DPKLMAT$"
     ),
     "simulation/test_delays.py::test_a_delay_costs_no_more_than_itself": "DPKLUCB-law0",
     "simulation/test_simulate.py::test_reference": OF_COMPILED,

@@ -24,6 +24,7 @@ SIMULATED = dpb.SimulatedNoise(1)
 NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
 def test_in_node() -> None:
     tests = sorted(map(str, (PACKAGE / "test").glob("*.test.js")))

@@ -56,6 +56,7 @@ def test_arms_that_left_do_not_count_and_noisy_means_are_clipped() -> None:
     assert said == found(dpb.DPKLUCB(arms=2, epsilon=1), rows(1.0, 0.4), 2000)
 
 
+@pytest.mark.long
 def test_more_people_are_fewer_runs() -> None:
     policy = dpb.DPKLUCB(arms=2, epsilon=1)
     million = found(policy, rows(0.6, 0.5), 10**6)

@@ -96,6 +96,7 @@ def test_a_failure_keeps_what_was_finished(tmp_path: Path) -> None:
     assert Counter(mark for mark, _ in begun(tmp_path)) == Counter(range(6)) + Counter([3])
 
 
+@pytest.mark.long
 def test_a_killed_process_loses_only_what_it_had_in_hand(tmp_path: Path) -> None:
     sweep = write_slow_sweep(tmp_path, cells=8, seconds=0.2, module="slow_killed")
     config, stored = load_config(sweep), list[int]()

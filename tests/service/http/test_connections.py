@@ -146,6 +146,7 @@ PARTS = {
 }
 
 
+@pytest.mark.long
 def test_half_requests_are_refused_and_others_are_served_meanwhile(hasty: Server) -> None:
     waiting = {name: hasty.connection(part) for name, part in PARTS.items()}
     for part in LOOK, PARTS["half a body"], b"\r\n":  # an empty line is no request
@@ -160,6 +161,7 @@ def test_half_requests_are_refused_and_others_are_served_meanwhile(hasty: Server
     assert hasty.is_served()
 
 
+@pytest.mark.long
 def test_a_request_that_comes_byte_by_byte_is_refused(hasty: Server) -> None:
     """Its time begins with its first byte, and not anew with each."""
     begun = LOOK + b"x: ", HEAD + b"content-length: 9999\r\n\r\n"
@@ -249,6 +251,7 @@ def test_further_connections_are_refused_and_served_once_others_are_closed(serve
     assert in_time(server.is_served)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs Linux's /proc")
 def test_who_reads_no_reply_is_let_go_of(hasty: Server) -> None:
     """Of many megabytes of replies nothing is read."""

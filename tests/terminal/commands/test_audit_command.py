@@ -28,6 +28,7 @@ def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
 LOUD = ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1/10", "--runs", "300"]
 
 
+@pytest.mark.long
 def test_a_written_report_is_verified(tmp_path: Path) -> None:
     words = ["audit", "AnytimeLazyUCB", "--epsilon", "1", "--claim", "1/4", "--runs", "300"]
     written = CliRunner().invoke(app, [*words, "--json"])
