@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import secrets
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from types import FrameType
@@ -20,10 +21,10 @@ from dpbandits.local.client import Client
 from dpbandits.mechanisms import Block, LocalLaplace
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
-from dpbandits.session.saving import private_part
+from dpbandits.session.saving import private_part, sealed, unsealed
 from dpbandits.session.storing import ChangeRecorder, rows_in
 from dpbandits.vault import checked_report
-from tests.session.small import Exact, begun, content, first, parts, reward_of, session
+from tests.session.small import Exact, begun, changed, content, first, parts, reward_of, session
 from tests.session.test_interruption import PACKAGE
 
 DIGITS = "7314"
@@ -231,6 +232,35 @@ def test_an_error_of_a_policy_or_an_oracle_keeps_no_reward(
     error = error_of(work, verb)
     require_nothing_of_it(error, ("/vault", "/mechanisms"))
     assert "no such page" in told(error)
+
+
+SEALED: list[tuple[str, Any]] = [
+    ("private.memory", {"a": 1}),
+    ("private.sums", [["x", 1]]),
+    ("private.sums", "x"),
+    ("private.noise", {"kind": "loud"}),
+    ("public.counts", []),
+    ("public.learned", []),
+    ("public.asked", ...),
+    ("policy.class", "Other"),
+    ("policy", 5),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), SEALED)
+def test_a_document_that_is_refused_leaves_nothing_of_it_in_clear(
+    path: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part that a key had encrypted was in a variable of the frame that read it."""
+    monkeypatch.setattr(secrets, "token_bytes", bytes)  # or a cipher might have these digits
+    work, key = Work("batches", dpb.SimulatedNoise(1)), b"a key of at least sixteen bytes"
+    work.session.tell_many(work.pairs()[:1])
+    data = unsealed(json.loads(work.session.to_json(key=key)), key)
+    assert DIGITS in json.dumps(data["private"]["sums"])
+    text = sealed(changed(data, path, value), key)
+    with pytest.raises(ValueError, match=r"\w{4}") as error:
+        dpb.Session.from_json(text, policy=Faulty, key=key)
+    require_nothing_of_it(error.value)
 
 
 def test_the_look_finds_what_is_told() -> None:

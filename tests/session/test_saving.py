@@ -8,9 +8,10 @@ import contextlib
 import json
 import math
 import sys
+from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.core.inputs import SAVES
+from dpbandits.mechanisms import Answer
+from dpbandits.mechanisms.base import SeparableDP
 from dpbandits.noise import SimulatedNoise
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies import POLICIES, contextual
@@ -472,6 +475,59 @@ def test_a_state_of_ones_own_has_any_finite_numbers() -> None:
     play(s, 3)
     with pytest.raises(ValueError, match="Expected a state of Dividing that can be saved: finite"):
         s.to_json()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remembering(SeparableDP):
+    """Its memory is this once it has answered."""
+
+    kept: Any
+
+    def start(self) -> Any:
+        return [0, 0.0, {}]
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Answer]:
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        return self.kept, Answer(noisy / self.grid.steps, count, 1)
+
+
+@policy_dataclass
+class Remembers(dpb.DPKLUCB):
+    kept: ClassVar[Any] = None
+    wrong: ClassVar[bool] = False
+
+    def mechanism(self) -> Any:
+        return Remembering(epsilon=self.budget, grid=dpb.Grid(steps=self.grid), kept=self.kept)
+
+    def init(self) -> Any:
+        if Remembers.wrong:
+            raise AssertionError("this is not shown")
+        return super().init()
+
+
+LOST = [[1], [1, 0.5], [1.5, 0.5, {}], [None, 0.5, {}], [1, math.nan, {}], [1, 2.0, {3: 4}], {1: 2}]
+
+
+@pytest.mark.parametrize("kept", [*LOST, [1, 1j, {}], [np.int64(1), 2, {"3": (4,)}]], ids=repr)
+def test_a_memory_that_would_not_be_loaded_is_not_saved(
+    kept: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was saved, and refused as damaged, or another one, once it was loaded."""
+    monkeypatch.setattr(Remembers, "kept", kept)
+    s = secure(SimulatedNoise(1), Remembers(arms=2, epsilon=1, first=2))
+    play(s, 5)
+    if type(kept) is list and type(kept[0]) is np.int64:
+        assert loaded(s, policy=Remembers)._state.books.memory[0] == [1, 2, {"3": [4]}]
+        return
+    with pytest.raises(ValueError, match="Expected a memory of Remembers's mechanism that can be"):
+        s.to_json()
+
+
+def test_the_line_of_ones_own_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = secure(SimulatedNoise(1), Remembers(arms=2, epsilon=1)).to_json()
+    monkeypatch.setattr(Remembers, "wrong", True)
+    with pytest.raises(dpb.DamagedSessionError, match=r"Assert.* in test_saving.py, line \d+\)"):
+        loaded(text, policy=Remembers)
 
 
 @policy_dataclass

@@ -14,6 +14,8 @@ from decimal import Decimal
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Real
+from pathlib import Path
+from traceback import extract_tb
 from typing import Annotated, Any, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
@@ -379,6 +381,7 @@ def converted(data: Any, kind: Any, what: str) -> Any:
         why = str(error)
     except (TypeError, ValueError, OverflowError, RecursionError):
         why = "it has the wrong form"
+    del data  # which the error would keep
     raise damaged(f"{what}: {why}")
 
 
@@ -389,16 +392,35 @@ def rebuilt(make: Callable[[], Made]) -> Made:
     """What `make` makes of the typed parts of a saved session.
 
     Raises:
-        DamagedSessionError: it fails. Nothing is shown of why, which may be private.
+        DamagedSessionError: it fails. Of an error only its kind is shown, and the line of the
+            user's own code that it came from: what it says may be private.
     """
     try:
         return make()
-    except DamagedSessionError:
+    except SharedError:
         raise
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-        kind = type(error).__name__
-    # outside of the handler, or the error would stay with this one
-    raise damaged(f"its parts do not fit together, or the policy cannot go on from them ({kind})")
+    except DamagedSessionError as error:
+        said = error
+    except Exception as error:  # a user's own policy and mechanism may raise any
+        where = f"{type(error).__name__}{line_outside(error)}"
+        said = damaged(
+            f"its parts do not fit together, or the policy cannot go on from them ({where})"
+        )
+    # a new one outside of the handler: the first keeps the frames it came from, with their parts
+    raise DamagedSessionError(str(said))
+
+
+PACKAGE = str(Path(__file__).parent.parent)
+
+
+def line_outside(error: BaseException) -> str:
+    """Return " in mypolicies.py, line 7", the deepest line of the first file outside of this
+    package that an error came through; an empty text if there is none.
+    """
+    frames = extract_tb(error.__traceback__)
+    files = [frame.filename for frame in frames if not frame.filename.startswith(PACKAGE)]
+    lines = [frame.lineno for frame in frames if files and frame.filename == files[0]]
+    return f" in {Path(files[0]).name}, line {lines[-1]}" if files else ""
 
 
 def tuples_for_lists(value: Any) -> Any:

@@ -581,8 +581,9 @@ class JointDPSession:
             ValueError: another key, or another kind of noise.
         """
         document = unsealed(parsed(text, FORMAT, VERSION), key)
+        # first, so that no error below keeps it in clear
+        private = converted(document.pop("private", None), PrivateData, "private")
         public = converted(document.get("public"), PublicData, "public")
-        private = converted(document.get("private"), PrivateData, "private")
         policy = policy_from_data(public.policy, None)
         if not isinstance(policy, JointDPLinTS):
             raise damaged("public.policy is no JointDPLinTS")

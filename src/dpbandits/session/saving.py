@@ -15,7 +15,7 @@ import hmac
 import json
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -86,7 +86,7 @@ from dpbandits.session.times import (
     periods_from_data,
 )
 from dpbandits.session.traffic import Traffic
-from dpbandits.vault import Books, Ledger, Line, OpenBlock
+from dpbandits.vault import Books, Ledger, Line, OpenBlock, Vault
 
 if TYPE_CHECKING:
     from dpbandits.session.session import Session
@@ -235,9 +235,9 @@ def lasting_fields(session: Session, state: State) -> dict[str, Any]:
     what was released.
 
     Raises:
-        ValueError, TypeError: a user-defined policy's state could not be loaded again.
+        ValueError: a user-defined policy's state or memory could not be loaded again.
     """
-    require_savable(state)
+    require_savable(session, state)
     ledger, rewards, harm = state.books.ledger, session.rewards, state.harm
     return {
         "noise": noise_data(session._vault.noise),
@@ -401,9 +401,10 @@ def read(
 ) -> Session:
     """Return the session of a document (see `Session.from_json`)."""
     document = unsealed(parsed(text, FORMAT, VERSION), key)
+    # first, so that no error below keeps it in clear
+    private: PrivatePart = converted(document.pop("private", None), PrivatePart, "private")
     described: dict[str, Any] = converted(document.get("policy"), dict[str, Any], "policy")
     public: PublicPart = converted(document.get("public"), PublicPart, "public")
-    private: PrivatePart = converted(document.get("private"), PrivatePart, "private")
     if user_key is not None and public.people is None:
         raise ValueError(
             "Expected no user_key=: in this session each reward counts as another person's. Is it "
@@ -584,24 +585,42 @@ def play_of_data(policy: Policy, roster: Roster, data: PlayData) -> Play:
     return Play(action, observe, label, counted_as, learn, propensity, kept, context)
 
 
-def require_savable(state: State) -> None:
-    """Refuse a user-defined policy's state that would not be loaded again, such as one with a NaN,
-    which JSON does not have.
+def require_savable(session: Session, state: State) -> None:
+    """Refuse a state of a user-defined policy, or a memory of its mechanism, that would not be
+    loaded again, such as one with a NaN, which JSON does not have.
     """
-    policy, fits = state.policy, True
+    policy, vault = state.policy, session._vault
     if is_of_this_package(policy) or isinstance(policy, ContextualPolicy):
         return
-    try:
-        text = json.dumps(as_plain(state.learned), allow_nan=False)
-        learned_of(policy, json.loads(text), state.asked)
-    except ValueError:
-        fits = False
-    if not fits:  # outside the handler, for it is no damage
+    if not survives(state.learned, lambda data: learned_of(policy, data, state.asked)):
         raise ValueError(
             f"Expected a state of {policy.name} that can be saved: finite numbers, texts and "
             "tuples of them, of the types that its init() declares; its init() or update() "
             "returned another one. Correct the policy."
         )
+    if not survives(state.books.memory, lambda data: memory_of(vault, data)):
+        raise ValueError(
+            f"Expected a memory of {policy.name}'s mechanism that can be saved: finite numbers, "
+            "texts and lists of them, in the form of what its init() (or start()) returns; it "
+            "has another one (not shown). Correct the mechanism."
+        )
+
+
+def survives(value: Any, load: Callable[[Any], object]) -> bool:
+    """Return whether a value of the user's own classes can be written to JSON and loaded again."""
+    try:
+        plain = as_plain(value)
+        load(json.loads(json.dumps(plain, allow_nan=False)))
+    except Exception:  # their code may raise any
+        return False
+    return has_texts_as_keys(plain)
+
+
+def has_texts_as_keys(value: Any) -> bool:
+    """Return whether all keys in nested data are texts. JSON makes texts of numbers."""
+    if isinstance(value, dict):
+        return all(type(key) is str and has_texts_as_keys(each) for key, each in value.items())
+    return not isinstance(value, (list, tuple)) or all(map(has_texts_as_keys, value))
 
 
 def learned_of(policy: Policy, data: object, asked: int) -> Any:
@@ -615,10 +634,14 @@ def learned_of(policy: Policy, data: object, asked: int) -> Any:
         largest(each) > most for name, each in named if name != GUESS
     ):
         raise damaged("public.learned counts more than was asked")
+    why = ""
     try:
         return read_as(type(fresh), learned)
     except TypeError:  # annotations of a user-defined state that say nothing
         return type(fresh)(*learned)
+    except msgspec.ValidationError as error:
+        why = str(error)
+    raise damaged(f"public.learned: {why}")
 
 
 def largest(value: object) -> int:
@@ -632,15 +655,20 @@ def books_of(session: Session, public: PublicPart, private: PrivatePart | None) 
     """Return the books."""
     vault, memory, sums = session._vault, None, list[Any]([()] * len(public.counts))
     if private is not None:
-        memory = private.memory
-        if not has_form_of(memory, vault.mechanism.init(vault.arms)):
-            raise damaged("private.memory is none of the policy's mechanism (it is not shown)")
+        memory = memory_of(vault, private.memory)
         sums = [
             np.array(each, np.int64) if vault.contextual else tuple(each) for each in private.sums
         ]
     counted = zip(public.counts, sums, strict=True)
     blocks = {key: OpenBlock(count, block) for (key, count), block in counted}
     return Books(blocks, memory, ledger_of(public.ledger))
+
+
+def memory_of(vault: Vault, data: Any) -> Any:
+    """Return a memory from plain data."""
+    if not has_form_of(data, vault.mechanism.init(vault.arms)):
+        raise damaged("private.memory (not shown) has another form than that of its mechanism")
+    return data
 
 
 def ledger_of(data: LedgerData) -> Ledger:
