@@ -302,7 +302,7 @@ PROGRAMS, HALVES = 200, 50
 """Linear programs, at most; and bisections of a multiplier."""
 
 LARGEST = 10**7
-"""Super arms times arms of a program that is solved: larger ones can take hours."""
+"""Super arms times arms that hang together, at most: larger programs can take hours."""
 
 
 class Rivals(NamedTuple):
@@ -359,16 +359,15 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
 
     Returns:
         The bound from below when both differ by at most `TOLERANCE`; NaN if the solver fails,
-        `PROGRAMS` programs do not bring them so close, or there are too many super arms and arms.
+        `PROGRAMS` programs do not bring them so close, or too many super arms hang together.
     """
     from scipy.optimize import linprog  # slow to import
     from scipy.sparse import coo_array, diags_array, hstack, vstack
+    from scipy.sparse.csgraph import connected_components
 
     possible = np.where(rivals.used, 1.0 - means[rivals.arms], 0.0).sum(axis=1) > rivals.gaps
     if not possible.any():
         return 0.0
-    if len(rivals.gaps) * len(means) > LARGEST:
-        return math.nan
     asked = Rivals(*(part[possible] for part in rivals))
 
     def by_arm(of: Rivals, entries: Floats) -> Any:
@@ -379,6 +378,10 @@ def least_cost(rivals: Rivals, means: Floats, epsilon: float | None) -> float:
     # The variables are the regret of each super arm and the plays of each arm, in units of `scale`:
     # then no coefficient is so small that the solver drops it.
     each = by_arm(rivals, np.broadcast_to(1.0 / rivals.gaps[:, None], rivals.arms.shape))
+    number, group = connected_components(each.T @ each, directed=False)
+    sets = np.bincount(group[rivals.arms[:, 0]], minlength=number)
+    if int((sets * np.bincount(group)).max()) > LARGEST:
+        return math.nan
     scale = np.maximum(each.max(axis=0).toarray(), 1.0)
     linked = hstack([each.T, -diags_array(scale)])
     cost = np.append(np.ones(len(rivals.gaps)), np.zeros(len(means)))
