@@ -261,6 +261,8 @@ def test_a_document_that_is_refused_leaves_nothing_of_it_in_clear(
     with pytest.raises(ValueError, match=r"\w{4}") as error:
         dpb.Session.from_json(text, policy=Faulty, key=key)
     require_nothing_of_it(error.value)
+    kept = [each for frame in frames_of(error.value) for each in frame.f_locals.values()]
+    assert not any(isinstance(each, Exception) for each in kept), "it leads to other frames"
 
 
 def test_the_look_finds_what_is_told() -> None:

@@ -400,14 +400,16 @@ def rebuilt(make: Callable[[], Made]) -> Made:
     except SharedError:
         raise
     except DamagedSessionError as error:
-        said = error
+        said = str(error)
     except Exception as error:  # a user's own policy and mechanism may raise any
         where = f"{type(error).__name__}{line_outside(error)}"
-        said = damaged(
-            f"its parts do not fit together, or the policy cannot go on from them ({where})"
+        said = str(
+            damaged(
+                f"its parts do not fit together, or the policy cannot go on from them ({where})"
+            )
         )
     # a new one outside of the handler: the first keeps the frames it came from, with their parts
-    raise DamagedSessionError(str(said))
+    raise DamagedSessionError(said)
 
 
 PACKAGE = str(Path(__file__).parent.parent)

@@ -113,8 +113,9 @@ class Answer(NamedTuple):
 class Mechanism(ABC):
     """Base class of mechanisms: release blocks, each record in one block only.
 
-    Memory is plain data that is never changed in place, and has the form of a fresh one (see
-    `has_form_of`).
+    Memory is plain data that is never changed in place. After JSON it has to have the form of a
+    fresh one: numbers stay numbers, tuples keep their length, lists may grow, and where a fresh one
+    has None there may be anything.
 
     Attributes:
         grid: the grid that rewards are rounded to.

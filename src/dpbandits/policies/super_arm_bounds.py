@@ -302,7 +302,7 @@ PROGRAMS, HALVES = 200, 50
 """Linear programs, at most; and bisections of a multiplier."""
 
 LARGEST = 10**7
-"""Super arms times arms that hang together, at most: larger programs can take hours."""
+"""Super arms times arms that hang together, at most: larger programs take long."""
 
 
 class Rivals(NamedTuple):

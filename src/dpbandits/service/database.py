@@ -429,10 +429,8 @@ def why(cause: object) -> str:
     """The kind of a database's or a file's error, and what it says itself where that shows nothing
     of what was to be written.
     """
-    kind, message = (
-        type(cause).__name__,
-        getattr(getattr(cause, "diag", None), "message_primary", None),
-    )
+    kind = type(cause).__name__
+    message = getattr(getattr(cause, "diag", None), "message_primary", None)
     if message is None and (kind == "OperationalError" or isinstance(cause, OSError)):
         message = str(cause).partition("\n")[0]
     return f"{kind}: {message}" if message else kind

@@ -1047,25 +1047,21 @@ def advised(
         if best is None and found.in_periods:
             more = people_in_periods(history, newest, delta)
         elif best is None and not found.changed:
-            more, sight, at_share = more_to_come(history, newest, delta, allocation)
+            more, sight, at_share = more_to_come(len(newest), delta, allocation)
     named = None if best is None else history.arms[best].label
     return replace(found, best=named, more=more, at_share=at_share, sight=sight)
 
 
 def more_to_come(
-    history: ReleaseHistory,
-    rows: dict[int, ReleasedRow],
-    delta: float,
-    allocation: Allocation | None,
+    arms: int, delta: float, allocation: Allocation | None
 ) -> tuple[int | None, Sight | None, Sight | None]:
     """How many more people a name takes: about, as a range, and as a range with least shares where
     it may not be in sight otherwise.
     """
-    sight = None if allocation is None else allocation.ahead(delta, allocation.least)
-    if sight is None or allocation is None:
+    if allocation is None or (sight := allocation.ahead(delta, allocation.least)) is None:
         return None, None, None
     at_share, people = None, sight.rounded
-    if sight.high is None and allocation.least is None and LEAST_SHARE * len(rows) <= 1.0:
+    if sight.high is None and allocation.least is None and LEAST_SHARE * arms <= 1.0:
         other = allocation.ahead(delta, LEAST_SHARE)
         at_share = None if other is None or other.low is None else other.rounded
     return people.middle, people if people.low is not None else None, at_share
