@@ -88,7 +88,8 @@ export class Campaign {
       throw new TypeError("Expected context to be finite numbers. Nothing was sent.");
     }
     const body = { count: count ?? 1, eligible, user, segment, context, key: key ?? freshKey() };
-    const decisions = await this.#ask(body, key === body.key);
+    const asItIs = JSON.parse(JSON.stringify(body)); // it may be sent again when the caller has changed it
+    const decisions = await this.#ask(asItIs, key === body.key);
     return count === undefined ? decisions[0] : decisions;
   }
 
@@ -120,7 +121,7 @@ export class Campaign {
 
   /** Record several [decision, reward] pairs, in this order, or none if one of them is refused. */
   async tellMany(tells) {
-    const all = Array.from(tells, ([decision, reward]) => ({
+    const all = pairsIn(tells).map(([decision, reward]) => ({
       id: idOf(decision),
       reward: checkedReward(reward),
     }));
@@ -219,6 +220,9 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 /** The address with a slash at its end, below which others lie. */
 function folder(url) {
   const address = new URL(url);
+  if (!/^https?:$/.test(address.protocol) || address.username || address.password) {
+    throw new TypeError("Expected the http or https address of a server, without user and password.");
+  }
   if (!address.pathname.endsWith("/")) address.pathname += "/";
   return address;
 }
@@ -263,6 +267,13 @@ function listIn(reply, name, count, isOne) {
     throw new ServerError("Expected a reply of `dpbandits serve`: is the address right?");
   }
   return list;
+}
+
+/** The pairs of a decision and its reward. The platform's own error would show what is none. */
+function pairsIn(tells) {
+  const pairs = typeof tells?.[Symbol.iterator] === "function" ? Array.from(tells) : [null];
+  if (pairs.every(Array.isArray)) return pairs;
+  throw new TypeError("Expected a list of pairs, each a decision and its reward. Nothing was sent.");
 }
 
 /** The id of a decision, or what is one already; "" of a fallback decision. */

@@ -17,10 +17,10 @@ export class BudgetError extends Error {
 
 /** Refuse options that there are not. A misspelt one would else be left out without a word. */
 export function requireOptions(given, known) {
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    throw new TypeError(`Expected the options ${known.join(", ")}; got ${name}. Nothing was done.`);
-  }
+  const isObject = typeof given === "object" && given !== null;
+  const other = isObject ? Object.keys(given).find((name) => !known.includes(name)) : "no object";
+  if (other === undefined) return;
+  throw new TypeError(`Expected the options ${known.join(", ")}; got ${other}. Nothing was done.`);
 }
 
 /** The server, or its database, is away. Whether the call was done is not known. */

@@ -24,8 +24,8 @@ class FakeServer {
     return how === "late" ? "cut" : [200, found];
   }
 
-  ask({ count, key, context }) {
-    this.context = context;
+  ask({ count, key, context, eligible }) {
+    Object.assign(this, { context, eligible });
     if (!this.made.has(key)) {
       const ids = Array.from({ length: count }, () => this.newId());
       this.made.set(key, ids.map((id) => ({ id, label: "green", learn: true })));
@@ -112,6 +112,12 @@ beside("contexts are sent as they are, and only if they are numbers", async (fak
   }
   await trial.ask();
   assert.equal(fake.context, undefined);
+  fake.away = [503];
+  const [context, eligible] = [[0.1], ["green"]];
+  const asked = trial.ask({ context, eligible }); // and is made again as it was
+  [context[0], eligible[0]] = [0.9, "blue"];
+  await asked;
+  assert.deepEqual([fake.context, fake.eligible], [[0.1], ["green"]]);
   const calls = fake.calls.length;
   for (const context of [[0.1, NaN], { age: Infinity }, ["0.1"], [null], "0.1", 1, null, [[1], [true]]]) {
     await assert.rejects(trial.ask({ context }), TypeError);
@@ -185,6 +191,9 @@ beside("what is no reward is not sent and not shown", async (fake, campaign) => 
   for (const wrong of ["blue", "", null, 7, {}]) {
     await assert.rejects(trial.tell(wrong, 1), /Expected a decision/);
   }
+  for (const wrong of [[decision, 1], [0.731], { [decision.id]: 1 }, decision, 0.731, "0", null]) {
+    await assert.rejects(trial.tellMany(wrong), { name: "TypeError", message: /^Expected a list of pairs/ });
+  }
   assert.equal(fake.calls.length, calls);
   for (const options of [{ timeout: 0 }, { timeout: "2" }, { fallback: "" }, { fallback: 0.5 }]) {
     assert.throws(() => new Campaign("http://localhost", "trial", options));
@@ -200,7 +209,9 @@ beside("true and false are told as 1 and 0", async (fake, campaign) => {
 
 beside("a misspelt option is an error, and nothing is sent", async (fake, campaign) => {
   assert.throws(() => campaign({ fall_back: "blue" }), /options token, timeout, fallback, fetch; got fall_back/);
-  await assert.rejects(campaign().ask({ eligable: ["blue"] }), TypeError);
+  for (const wrong of [{ eligable: ["blue"] }, 5, "anna", null]) {
+    await assert.rejects(campaign().ask(wrong), /Expected the options count/);
+  }
   assert.deepEqual(fake.calls, []);
 });
 
@@ -298,6 +309,14 @@ test("a key that no request can carry is refused at once, and not shown", () => 
   for (const token of ["dpb_x\ndpb_y", "dpb_\u00e9\u2192", "dpb x", "", null, 7]) {
     assert.throws(() => new Campaign("http://localhost", "trial", { token, fallback: "blue" }), (error) => {
       return error instanceof TypeError && !error.message.includes("dpb");
+    });
+  }
+});
+
+test("an address that no request can go to is refused at once, and not shown", () => {
+  for (const url of ["http://anna:pw@localhost", "ftp://pw", "pw", "localhost:8080"]) {
+    assert.throws(() => new Campaign(url, "trial", { fallback: "blue" }), (error) => {
+      return error instanceof TypeError && !error.message.includes("pw");
     });
   }
 });
