@@ -74,12 +74,6 @@ export class Client {
   async answer(decision, reward, options = {}) {
     requireOptions(options, ["datum"]);
     const { datum } = options;
-    const turn = this.#last.then(() => this.#answer(decision, reward, datum));
-    this.#last = turn.catch(() => {});
-    return turn;
-  }
-
-  async #answer(decision, reward, datum) {
     const asked = readDecision(decision);
     if (asked.campaign !== this.#campaign) {
       throw new MessageError(
@@ -93,10 +87,17 @@ export class Client {
     if (datum !== undefined && /^[\s\p{Cc}\p{Cf}]*$/u.test(datum)) {
       throw new RangeError("Expected datum to be a name such as 'likes jazz', got an empty one.");
     }
+    const rewards = rewardsIn(reward, asked); // as they are now, before others' turns
+    const turn = this.#last.then(() => this.#answer(asked, rewards, datum));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  async #answer(asked, rewards, datum) {
     const about = await digest(asked);
     const key = write(["decision", asked.id, this.#campaign]);
     const known = await this.#budget.recall(key);
-    const kept = JSON.parse(known ?? (await this.#make(asked, about, key, reward, datum)));
+    const kept = JSON.parse(known ?? (await this.#make(asked, about, key, rewards, datum)));
     if (kept[0] !== about) {
       throw new MessageError(
         "Expected a decision this device has not answered, or the same again, got another one " +
@@ -107,13 +108,12 @@ export class Client {
   }
 
   /** Make the answer, in this order: check the rewards, pay for the report, draw it, keep it. */
-  async #make(asked, about, key, reward, datum) {
+  async #make(asked, about, key, rewards, datum) {
     const randomizer = this.#randomizer;
-    const named = typeof reward === "object";
-    const rewards = rewardsFor(asked, reward, randomizer.width).map(checkedReward);
-    const steps = rewards.map((one) => onGrid(one, randomizer.grid));
+    requireRewards(rewards, asked, randomizer.width);
+    const steps = rewards.found.map(checkedReward).map((one) => onGrid(one, randomizer.grid));
     const keys = asked.observe.map((arm) =>
-      datum === undefined ? undefined : this.#datumKey(datum, named ? [arm] : []),
+      datum === undefined ? undefined : this.#datumKey(datum, rewards.areNamed ? [arm] : []),
     );
     const told = [];
     for (const one of keys) told.push(one && ((await this.#budget.recall(one)) ?? undefined));
@@ -149,14 +149,17 @@ async function digest(asked) {
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The rewards that a decision asks for, in its order. */
-function rewardsFor(asked, reward, width) {
+/** The rewards that a decision asks for, in its order, and whether they are named by arms. */
+function rewardsIn(reward, asked) {
+  const areNamed = typeof reward === "object" && !Array.isArray(reward);
+  return { areNamed, found: areNamed ? asked.observe.map((arm) => rewardOf(reward, arm)) : [reward] };
+}
+
+/** Throw unless these are as many as the decision asks for, and no more than a report holds. */
+function requireRewards({ areNamed, found }, asked, width) {
   const several = Array.isArray(asked.action);
-  if (typeof reward !== "object" || Array.isArray(reward)) {
-    if (several) throw new RewardError("Expected a Map or an object from arm to reward.");
-    return [reward];
-  }
-  const found = asked.observe.map((arm) => rewardOf(reward, arm));
+  if (several && !areNamed) throw new RewardError("Expected a Map or an object from arm to reward.");
+  if (!areNamed) return;
   const missing = asked.observe.filter((_, at) => found[at] === undefined || found[at] === null);
   if (missing.length) {
     throw new RewardError(
@@ -169,7 +172,6 @@ function rewardsFor(asked, reward, width) {
       `Expected a report to be about 1 to ${width} rewards, got ${found.length}. Nothing was sent.`,
     );
   }
-  return found;
 }
 
 /** An arm's reward in a Map from numbers or bigints, or in an object. */

@@ -133,6 +133,17 @@ test("two questions at once", async () => {
   assert.equal(budget.spent(), "1");
 });
 
+test("rewards are those of the call, whatever its caller does with them meanwhile", async () => {
+  const precise = description({ epsilon: "1000", randomizer: "RandomizedResponse", width: 1 });
+  const client = new Client(precise, { most: 1000, total: 2000 });
+  const likes = { 0: 1 };
+  const reports = [client.answer(decision(1, 0), likes)];
+  likes[0] = 0;
+  reports.push(client.answer(decision(2, 0), likes));
+  const steps = (await Promise.all(reports)).map((report) => JSON.parse(report).steps);
+  assert.deepEqual(steps, [8, 0]);
+});
+
 test("what is paid for before a failing store keeps is lost, and not reported", async () => {
   const done = [];
   const budget = {
