@@ -43,6 +43,18 @@ def test_blocks_of_all_arms_grow_with_what_was_read() -> None:
     assert policy.all_together(state._replace(fits=fits)) == 0.5 * 1200 - 30
 
 
+def test_contexts_in_fewer_dimensions_than_features_are_fitted() -> None:
+    """The least ridge, in runs whose noise outweighs it."""
+    rows = np.random.default_rng(2).uniform(-0.4, 0.4, (100, 1)) * [1, 2, 0, 0.5]
+    place = dpb.ContextTable.logistic(rows, [[3, 0, 0, 0], [0, -2, 0, 0], [0, 0, 0, 0]])
+    for policy in (
+        dpb.LinTS(**GIVEN, regularisation=2e-6, alpha=1.3),
+        dpb.AdaCOFUL(**GIVEN, rho="1/8", first=50, regularisation=2e-6),
+    ):
+        runs = dpb.simulate(policy, place, 20_000, runs=2, seed=1)
+        assert runs.plays.sum(axis=1).tolist() == [20_000] * 2
+
+
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_compiled_runs_have_the_law_of_sessions(policy: Any) -> None:
     """Plays of each arm and what was earned, 60 runs a side of 700 rounds (30, where the plain way

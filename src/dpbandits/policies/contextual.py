@@ -53,6 +53,9 @@ RECENT = 1_500
 PILOT = 500
 """Visitors whose contexts make the first codebooks, where no public contexts are given."""
 
+LEAST_RIDGE = 1e-6
+"""Below it, what is fitted to contexts in fewer dimensions than features may be singular."""
+
 FINEST = 2**16
 """The most steps of a grid: Σ r·x in steps of both then takes 10⁸ records a block."""
 
@@ -422,7 +425,7 @@ class ExactLinear(ContextualPolicy):
     alpha: float = 1.0
 
     def _validate(self) -> None:
-        self._number("regularisation", 0, 1e9)
+        self._number("regularisation", LEAST_RIDGE, 1e9)
         self._number("variance_of_rewards", 0, 1e9)
         self._number("alpha", 0.999999, 1000)
 
@@ -551,7 +554,8 @@ class AdaCOFUL(ContextualPolicy):
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
         require_budget(as_fraction(self.rho, "rho"), self.grid, "rho")
         self._growing(Fraction(1_000))
-        for name in ("regularisation", "variance_of_rewards", "width"):
+        self._number("regularisation", LEAST_RIDGE, 1e9)
+        for name in ("variance_of_rewards", "width"):
             self._number(name, 0, 1e9)
 
     @property
@@ -590,7 +594,8 @@ class AdaCOFUL(ContextualPolicy):
         )
 
     def covariances(self, state: ContextState, information: Floats) -> Floats:
-        return self._covariance(state, information, max(0.25, float(self.variance_of_rewards)))
+        roots = self._roots(state, information, max(0.25, float(self.variance_of_rewards)))
+        return np.asarray(np.swapaxes(roots, 1, 2) @ roots, np.float64)
 
     @property
     def ridge_bias(self) -> float:
@@ -601,18 +606,20 @@ class AdaCOFUL(ContextualPolicy):
             f"Expected always=False with {self.name}: no interval is proved for how it adds noise."
         )
 
-    def _covariance(self, state: ContextState, information: Floats, variance: float) -> Floats:
-        inverse = np.linalg.inv(information)
+    def roots_of(self, state: ContextState, information: Floats) -> Floats:
+        roots = self._roots(state, information, float(self.variance_of_rewards))
+        return float(self.width) * roots
+
+    def _roots(self, state: ContextState, information: Floats, variance: float) -> Floats:
+        """R, lower triangular, with RᵀR = s₂A⁻¹ + σ²A⁻²."""
         draws = np.array([fit.releases for fit in state.fits])[:, None, None]
         noise = draws / (2.0 * float(as_fraction(self.rho, "rho")))
-        found: Floats = variance * inverse + noise * inverse @ inverse
-        return found
-
-    def roots_of(self, state: ContextState, information: Floats) -> Floats:
-        covariance = self._covariance(state, information, float(self.variance_of_rewards))
-        # of the matrix with rows and columns turned round, so that the root is lower triangular
-        turned = np.linalg.cholesky(covariance[:, ::-1, ::-1])[:, ::-1, ::-1]
-        return np.ascontiguousarray(float(self.width) * np.swapaxes(turned, 1, 2))
+        root = np.linalg.inv(np.linalg.cholesky(information))
+        inverse = np.swapaxes(root, 1, 2) @ root
+        stacked = np.concatenate((math.sqrt(variance) * root, np.sqrt(noise) * inverse), axis=1)
+        # with columns turned round, and the root's rows too, so that it is lower triangular
+        turned: Any = np.linalg.qr(stacked[:, :, ::-1], mode="r")
+        return np.ascontiguousarray(turned[:, ::-1, ::-1])
 
 
 # With privacy: cells.
@@ -665,7 +672,7 @@ class PrivateLinear(ContextualPolicy):
             self._require_gaussian()
         if self.regularisation is None:
             object.__setattr__(self, "regularisation", 0.3 if self.release == "shaped" else 0.1)
-        self._number("regularisation", 0, 1e9)
+        self._number("regularisation", LEAST_RIDGE, 1e9)
         self._number("variance_of_rewards", 0, 1e9)
         unit = Fraction(math.ceil(12 * math.sqrt(self.dimension * self.noise_variance)))
         self._growing(unit + self.dimension)

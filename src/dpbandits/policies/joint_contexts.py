@@ -26,7 +26,7 @@ from dpbandits.core.privacy import as_fraction
 from dpbandits.mechanisms.cells import MOVES, Counts, Histograms
 from dpbandits.policies.base import require_budget
 from dpbandits.policies.codebooks import ENOUGH, spherical_means, unit_rows, whitening
-from dpbandits.policies.contextual import Rows, public_rows, rows_of
+from dpbandits.policies.contextual import LEAST_RIDGE, Rows, public_rows, rows_of
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
 __all__ = ["JointDPLinTS", "JointState", "Snapshot"]
@@ -248,7 +248,7 @@ class JointDPLinTS(Policy):
         require_budget(self.budget, MOVES, "epsilon")
         for name in ("width", "variance_of_rewards"):
             self._number(name, 0, 1e9)
-        self._number("regularisation", 1e-6, 1e9)  # below, what is fitted may be singular
+        self._number("regularisation", LEAST_RIDGE, 1e9)
         if self.cells is None:
             object.__setattr__(self, "cells", 4 * number)
         self._whole("cells", high=MOST_COUNTS)
