@@ -466,6 +466,11 @@ class Dividing(dpb.DPKLUCB):
         return super().update(state, plan, release)._replace(totals=(math.nan,) * 2)
 
 
+class DividingInContexts(dpb.LinTS):
+    def learned_from(self, fit: Any, arm: int, answer: Any) -> Any:
+        return super().learned_from(fit, arm, answer)._replace(weighted=(math.nan,))
+
+
 def test_a_state_of_ones_own_has_any_finite_numbers() -> None:
     """Larger whole numbers than decisions were damage, and NumPy's NaN could not be written."""
     s = secure(SimulatedNoise(1), InSteps(arms=2, epsilon=1, first=2))
@@ -474,6 +479,10 @@ def test_a_state_of_ones_own_has_any_finite_numbers() -> None:
     s = secure(SimulatedNoise(1), Dividing(arms=2, epsilon=1, first=2))
     play(s, 3)
     with pytest.raises(ValueError, match="Expected a state of Dividing that can be saved: finite"):
+        s.to_json()
+    s = secure(SimulatedNoise(1), DividingInContexts(arms=2, features=1))
+    s.tell(s.ask(context=[0.5]), 1)
+    with pytest.raises(ValueError, match="Expected a state of DividingInContexts that can be sav"):
         s.to_json()
 
 

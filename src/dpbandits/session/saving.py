@@ -590,7 +590,7 @@ def require_savable(session: Session, state: State) -> None:
     loaded again, such as one with a NaN, which JSON does not have.
     """
     policy, vault = state.policy, session._vault
-    if is_of_this_package(policy) or isinstance(policy, ContextualPolicy):
+    if is_of_this_package(policy):
         return
     if not survives(state.learned, lambda data: learned_of(policy, data, state.asked)):
         raise ValueError(
