@@ -44,7 +44,6 @@ from dpbandits.session.storing import (
     context_changes,
     current_contexts,
     keep_contexts,
-    view_of,
 )
 
 POLICY, STATE = "policy", "state"
@@ -273,7 +272,7 @@ class ContextRows:
             for (arm, number), row in self._written.items()
         ]
         change = ContextChange(rows, sorted(self._gone), self._anew, cells, emptied, learned)
-        self._begin(view_of(session).records)
+        self._begin(session._current.records)
         return change
 
     def _changed_large(self, session: Session) -> list[LearnedRow]:

@@ -49,29 +49,26 @@ from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.tables import Status
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, checked_pairs
-from dpbandits.session.options import checked_batch_key, checked_contexts, listed_outcomes
+from dpbandits.session.options import (
+    checked_batch_key,
+    checked_contexts,
+    listed_outcomes,
+    require_recordable,
+)
 from dpbandits.session.people import hashed_place, named_bytes
+from dpbandits.session.saving import plain
 from dpbandits.session.segments import require_rewards
 from dpbandits.session.session import may_restart
 from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import (
     ArmChange,
-    held_answers,
     is_release_missing,
-    is_too_late,
-    pseudonym_in,
     record_batch,
     require_arm_change,
     require_closable,
     require_new_arm,
-    require_recordable_in,
     require_reward,
-    restart_in,
-    set_owner,
-    use_up_contributions,
-    view_of,
     waiting_for,
-    window_of,
 )
 
 MOST_ARMS = 10_000
@@ -330,7 +327,8 @@ class Ask(OperationModel):
         session, user, eligible = part.session, self.user, self.eligible
         text = self._kept_eligible()
         self._require_contexts(part)
-        if tx.layout.rule is not None and pseudonym_in(session, user) is None:
+        people = part.tables.people
+        if tx.layout.rule is not None and people is None:
             user = None  # the hash of the side is all that is known of people here
         if part.closed is not None or part.head.closed is not None:
             return self._show_winner(part, user)
@@ -338,15 +336,16 @@ class Ask(OperationModel):
             require_control(tx, eligible)
             if part is not tx.part("policy"):
                 eligible = None  # the control arm is all that there is
-        who = pseudonym_in(session, user) if user is not None else None
-        if who is not None:
+        who = None
+        if people is not None and user is not None:
+            who = people.pseudonym(user)
             tx.read_places(part, who)
             tx.catch_up(part)
-            closed, now = tx.closed_window(), window_of(session)
-            if closed is not None and now is not None and now <= closed:
-                use_up_contributions(session, who)
+            closed = tx.closed_window()
+            if closed is not None and people.window_number() <= closed:
+                people.use_up(who)
         asked = session.ask(self.count, eligible=eligible, user=user, context=self.context)
-        pending = view_of(session).pending
+        pending = part.view.pending
         if who is not None and part.contexts is not None:
             part.contexts.owners.update((each.id, who) for each in asked)
         if text is not None:
@@ -525,7 +524,7 @@ class ResolvingOperation(OperationModel):
         written = {at: block for at, id in enumerate(ids) if (block := name_bytes(id)) is not None}
         places, blocks = list(written), b"".join(written.values())
         for part in parts:  # each has names of its own: nobody sees which part a decision is of
-            asked = view_of(part.session).asked
+            asked = part.view.asked
             some = [places[at] for at in part.names.plausible(blocks, part.head.generation, asked)]
             known = known_decisions([ids[at] for at in some], part, tx.rows)
             for at, place in zip(some, known, strict=True):
@@ -555,7 +554,7 @@ class ResolvingOperation(OperationModel):
                 self._resolve(tx, part, counts)
             except Exception as error:
                 leave_due(part.session, error)
-                left = view_of(part.session).pending  # the policy came to its horizon before them
+                left = part.view.pending  # the policy came to its horizon before them
                 placed = [("gone", None) if each[1] in left else each for each in placed]
                 if not isinstance(error, HorizonError):  # for want of noise, say
                     failed = failed or error
@@ -606,7 +605,7 @@ class Tell(ResolvingOperation):
         with held_answers_of(part, tx.rows, [seq for seq, _ in pairs]):
             part.session.tell_many(pairs)
             # the first answer stays, and is written again: nobody sees that another one came
-            part.told.update(held_answers(part.session))
+            part.told.update((seq, plain(steps)) for seq, steps in part.tables.held.items())
 
     def body(self) -> Any:
         return [
@@ -698,7 +697,7 @@ class Void(DecisionsOperation):
         for seq, (who, window) in owners.items():
             if who is not None and window is not None:
                 tx.read_places(part, who)
-                set_owner(part.session, seq, who, window)
+                part.tables.owners[seq] = who, window
             part.session.void(seq)
 
 
@@ -724,8 +723,8 @@ def placed_in(
     Args:
         gone: where decisions stand that are gone.
     """
-    windowed = part.session.attribution_window is not None
-    placed, seen, pending = list[Placed](), set[int](), view_of(part.session).pending
+    window = part.tables.attribution
+    placed, seen, pending = list[Placed](), set[int](), part.view.pending
     for known in known_decisions(ids, part, tx.rows):
         if known is None:
             placed.append(("unknown", None))
@@ -735,10 +734,10 @@ def placed_in(
             placed.append(("gone", None))
         elif seq not in pending:
             placed.append(("gone" if status in gone else "already", None))
-        elif windowed and is_too_late(part.session, seq):
+        elif window is not None and window.is_over(seq):
             placed.append(("gone", None))
         elif seq in seen:  # where answers are held, nobody learns that one came
-            placed.append(("recorded" if windowed else "already", None))
+            placed.append(("already" if window is None else "recorded", None))
         else:
             seen.add(seq)
             placed.append(("recorded", seq))
@@ -778,7 +777,7 @@ class Pending(OperationModel):
             nonce = rows[seq].nonce if seq in rows else part.nonce
             names += part.names.names(nonce, part.head.generation, [seq])
         drawn = tx.rows.propensities(part.uid, seqs)
-        shares = [drawn.get(seq, view_of(part.session).pending[seq].propensity) for seq in seqs]
+        shares = [drawn.get(seq, part.view.pending[seq].propensity) for seq in seqs]
         return decisions_of(part, names, waiting, shares)
 
     def identity(self) -> str:
@@ -833,7 +832,7 @@ class RecordOutcomes(OperationModel):
         session = part.session
         if part.closed is not None or part.head.closed is not None:
             raise refusal("closed")
-        require_recordable_in(session)
+        require_recordable(session.policy, part.tables.people, part.tables.attribution is not None)
         if tx.is_lost(part, by, self.key):
             return "gone"
         counts = self.people is not None
@@ -984,7 +983,7 @@ class RestartArm(OperationModel):
         sessions = [part.session for part in parts]
         if not may_restart(sessions, self.arm):
             raise refusal("mean_stays")
-        added = restart_in(sessions, self.arm)
+        added = max([session._restart(self.arm) for session in sessions])
         for part in parts:
             part.note(tx.now, "restart arm", self.arm, by or None)
         return added
@@ -1082,10 +1081,11 @@ class Erase(OperationModel):
 
     def run(self, tx: Transaction, by: str) -> int:
         parts, many = tx.parts(), 0
-        who = pseudonym_in(parts[0].session, self.user)
-        if who is None:
-            raise refusal("no_people")
         for part in parts:
+            people = part.tables.people
+            if people is None:
+                raise refusal("no_people")
+            who = people.pseudonym(self.user)
             # with what an earlier call of this transaction asked for, which is not stored yet
             pending = waiting_for(part.session, who, tx.rows.waiting_of(part.uid, who))
             if part.contexts is not None:
@@ -1100,7 +1100,7 @@ class Erase(OperationModel):
                 part.erases = True
             many += len(pending)
             tx.catch_up(part)
-            use_up_contributions(part.session, who)
+            people.use_up(who)
             tx.kept_arms.pop(who, None)
             part.note(tx.now, "erased a person", None, by or None)
         return many

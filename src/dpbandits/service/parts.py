@@ -56,7 +56,7 @@ from dpbandits.session.contexts import packed, unpacked
 from dpbandits.session.decisions import Play
 from dpbandits.session.saving import VERSION, plain_number
 from dpbandits.session.session import Session
-from dpbandits.session.state import Asked
+from dpbandits.session.state import Asked, Tables, View
 from dpbandits.session.storing import (
     ChangeRecorder,
     ReleaseWithReadings,
@@ -64,19 +64,14 @@ from dpbandits.session.storing import (
     SessionRows,
     cost_of,
     due_now,
-    end_contributions,
     is_release_missing,
     keep_recorded,
     latest_time,
     lines_of,
-    load_held_answers,
     public_session,
-    row_play,
     rows_in,
     session_from_parts,
-    share_contributions,
     small_parts,
-    view_of,
     zero_answer,
 )
 from dpbandits.session.times import Clock, seconds_of
@@ -187,6 +182,16 @@ class Part:
     def uid(self) -> str:
         return self.row.uid
 
+    @property
+    def view(self) -> View:
+        """The counts and the pending decisions of its session. They are not copied."""
+        return self.session._current
+
+    @property
+    def tables(self) -> Tables:
+        """What its session notes of single decisions and people."""
+        return self.session._tables
+
     def begin(self, used: dict[str, tuple[int, int]], kept: dict[str, int]) -> None:
         """A transaction begins. used, kept: places of people and the arms that they keep, which all
         parts share meanwhile.
@@ -194,11 +199,13 @@ class Part:
         self.nonce = fresh_nonce()
         self.eligible, self.events, self.told, self.closed = {}, [], {}, None
         self.erases = False
-        share_contributions(self.session, used, kept)
+        people = self.tables.people
+        if people is not None:
+            people.used, people.kept = used, None if people.kept is None else kept
 
     def note(self, now: float, what: str, about: object, by: str | None) -> None:
         """Add an event to the public log."""
-        asked = view_of(self.session).asked
+        asked = self.view.asked
         subject = None if about is None else str(about)
         self.events.append(EventRow(now, what, subject, asked, by))
 
@@ -215,7 +222,7 @@ class Part:
 
     def marks(self) -> object:
         """What a refused call leaves as it was."""
-        session, view = self.session, view_of(self.session)
+        session, view = self.session, self.view
         counts = view.asked, len(view.pending), session.releases, session.unread
         return *counts, session.events, session.closed
 
@@ -310,7 +317,9 @@ def loaded(
 def note_restored(session: Session, head: HeadRow) -> None:
     """After a fence, places of people in the window that was open are all taken."""
     if head.parsed["closed_window"] is not None:
-        end_contributions(session)
+        people = session._tables.people
+        if people is not None:
+            people.end()
 
 
 def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:
@@ -389,8 +398,9 @@ def moved_in(
         changed[seq] = pending.row(nonce, with_context(key, body), who, window)
         play = plays.get(key)
         if play is None:
-            parts = frozen_json(action), frozen_json(observe), frozen_json(label)
-            play = plays[key] = row_play(*parts, learn, plan)
+            action, observe, label = map(frozen_json, key[:3])
+            counted_as = observe or action if plan is None else plan
+            play = plays[key] = Play(action, observe, label, counted_as, learn)
         if contexts is not None:
             play = replaced(play, context=None if body is None else unpacked(body))
             if who is not None:
@@ -418,7 +428,7 @@ def known_decisions(
     """Of each name, the decision it names, and where that stands; None for what was made up, and
     for the names of a timeline that was lost: their numbers may be other people's now.
     """
-    asked, head = view_of(part.session).asked, part.head
+    asked, head = part.view.asked, part.head
     opened = [
         place if place and place.generation <= head.generation and place.seq <= asked else None
         for place in part.names.opened(names)
@@ -462,11 +472,11 @@ def held_answers_of(part: Part, rows: Rows, seqs: Sequence[int]) -> Iterator[Non
         learned_arms, steps = part.seal.opened_answer(bodies[seq], seq, nonce)
         if learned_arms:
             answers[seq] = steps
-    load_held_answers(part.session, answers)
+    part.tables.held = {seq: tuple(steps) for seq, steps in answers.items()}
     try:
         yield
     finally:
-        load_held_answers(part.session, {})
+        part.tables.held = {}
 
 
 def settle(part: Part, rows: Rows) -> Exception | None:
@@ -541,7 +551,7 @@ def change_of(
     noted = {**head.parsed, **(notes or {}), "latest": latest_time(part.session)}
     if part.erases:
         noted["erased"] = version
-    view = view_of(part.session)
+    view = part.view
     counts = view.asked, len(view.pending)
     texts_of_head = head_notes(noted), compact(public)
     new = HeadRow(version, *marks, *counts, *texts_of_head, part.closed or head.closed)
@@ -577,7 +587,7 @@ def without_learning(
     for row in asked:
         if row.seq in unlearned:
             pending = row.seq not in changes.resolved
-            plan = plan_of(view_of(part.session).pending[row.seq]) if pending else row.plan
+            plan = plan_of(part.view.pending[row.seq]) if pending else row.plan
             row = row._replace(learn=False, plan=plan)
         rows.append(row)
     return rows, changes._replace(unlearned=[seq for seq in changes.unlearned if seq not in own])
@@ -615,7 +625,7 @@ def note_pending(
         changed[row.seq] = pending.row(row.nonce, texted, row.pseudonym, row.window)
     for seq in unlearned:
         if seq in pending.rows and seq not in resolved:
-            *named, plan, context = texts.of(view_of(part.session).pending[seq])
+            *named, plan, context = texts.of(part.view.pending[seq])
             told = with_context((*named, False, plan), context)
             changed[seq] = pending.playing(pending.rows[seq], told)
     changed.update(dict.fromkeys(resolved))

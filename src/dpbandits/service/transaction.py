@@ -45,17 +45,13 @@ from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
 from dpbandits.service.witness import Mark, Witness
 from dpbandits.session.people import HoldoutRule
 from dpbandits.session.storing import (
-    advance_clock,
     cost_of,
     drop_unread,
     is_release_missing,
-    is_sticky,
     keeps_exact_sums,
-    load_contributions,
     refreshed,
     release_marker,
     restart_policy,
-    window_of,
 )
 
 if TYPE_CHECKING:
@@ -223,8 +219,10 @@ class Transaction:
         """Read what is stored of a person, unless a call of this transaction did."""
         if who in self.used:
             return
-        load_contributions(part.session, self.rows, who)
-        body = self.rows.kept_arm(who) if is_sticky(part.session) else None
+        people = part.tables.people
+        assert people is not None
+        people.used.update(self.rows.used([who]))
+        body = None if people.kept is None else self.rows.kept_arm(who)
         if body is not None:
             mark = self._seal.opened_kept_arm(body, who)
             if mark is not None:
@@ -232,7 +230,8 @@ class Transaction:
 
     def sealed_arms(self) -> dict[str, bytes]:
         """The arms that people keep, as they are written: a row of one length for everybody."""
-        if not any(is_sticky(part.session) for part in self.loaded.values()):
+        registers = [part.tables.people for part in self.loaded.values()]
+        if not any(people is not None and people.kept is not None for people in registers):
             return {}
         kept = self.kept_arms
         return {who: self._seal.kept_arm(who, kept.get(who)) for who in self.used}
@@ -245,7 +244,8 @@ class Transaction:
         """Advance a part's clock to the latest time of all parts. So a window never opens twice,
         whichever worker's clock is used.
         """
-        advance_clock(part.session, max(head.latest for head in self.heads.values()))
+        if part.tables.people is not None:
+            part.tables.people.advance_clock(max(head.latest for head in self.heads.values()))
 
     def closed_window(self) -> int | None:
         """Return the newest window of contributions that a fence closed, over all parts."""
@@ -749,7 +749,9 @@ class Host:
         """
         unseen: list[list[int]] = []
         # a restored machine may have an old clock: close the window of the last witnessed time
-        advance_clock(part.session, max(now, self.witness.latest_time(part.uid)))
+        people = part.tables.people
+        if people is not None:
+            people.advance_clock(max(now, self.witness.latest_time(part.uid)))
         if seen is not None and not self.witness.knows(part.uid, Mark.of(part.head)):
             unseen = [[part.head.before + 1, part.head.step]]
         seen = seen or Mark.of(part.head)
@@ -768,7 +770,8 @@ class Host:
         unseen = [*part.head.parsed["unseen"], *unseen]
         chain = next_chain(seen.chain, "fence", generation)
         part.head = part.head._replace(generation=generation, step=step, chain=chain)
-        notes: dict[str, Any] = {"closed_window": window_of(part.session), "unseen": unseen}
+        window = None if people is None else people.window_number()
+        notes: dict[str, Any] = {"closed_window": window, "unseen": unseen}
         if restarts:
             notes["fresh_since"] = generation
         part.note(now, "fence", f"generation {generation}", None)

@@ -39,10 +39,7 @@ from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import WIDTH, spent_in_all
 from dpbandits.session.storing import (
     StoredHistory,
-    alarms_of,
     statement_in,
-    view_of,
-    window_of,
 )
 from dpbandits.session.traffic import SampleRatio
 
@@ -183,8 +180,8 @@ def summary_of(tx: Transaction, part: Part) -> models.Summary:
         step=head.step,
         asked=head.asked,
         waiting=None if hidden else head.waiting,
-        told=None if hidden else head.asked - head.waiting - view_of(session).void,
-        void=view_of(session).void,
+        told=None if hidden else head.asked - head.waiting - part.view.void,
+        void=part.view.void,
         closed=head.closed,
         arms=arms_of(tx, part),
         created=part.row.created,
@@ -239,8 +236,8 @@ UNSEALED = (
 
 
 def statement_of(tx: Transaction, part: Part) -> str:
-    window = window_of(part.session)
-    users, learned = (None, None) if window is None else tx.rows.people(window)
+    people = part.tables.people
+    users, learned = (None, None) if people is None else tx.rows.people(people.window_number())
     where = "" if tx.layout.is_whole else ", over all parts of the campaign"
     fences, why = part.head.generation - 1, part.head.closed
     text = statement_in(part.session, users, learned, where, fences)
@@ -385,7 +382,7 @@ def asked_when(tx: Transaction, part: Part, seq: int) -> str | None:
 
 def alarms_in(tx: Transaction, part: Part) -> tuple[SessionEvent, ...]:
     """What somebody should look at. A decision's time is said, in place of its number."""
-    return alarms_of(part.session, lambda seq: asked_when(tx, part, seq) or f"decision {seq:,}")
+    return part.session._alarms(lambda seq: asked_when(tx, part, seq) or f"decision {seq:,}")
 
 
 def side_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs:

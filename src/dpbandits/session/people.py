@@ -153,6 +153,16 @@ class Register:
         if self.window is not None:
             self._clock.latest = max(self._clock.latest, latest)
 
+    def use_up(self, who: str) -> None:
+        """Nobody learns from a person any more in the window that is open."""
+        self.used[who] = self.advance(), self.cap
+
+    def end(self) -> None:
+        """Note that a restored database does not know who was learned from in the open window.
+        Unless there is a next one, nobody is learned from any more.
+        """
+        self.has_ended = self.window is None
+
     def taken(self, who: str, number: int) -> int:
         """Return the contributions that a person has used in the window of this number; all of them
         in a window that has passed.

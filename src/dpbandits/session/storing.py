@@ -8,11 +8,11 @@ number of earlier decisions.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 from secrets import token_bytes
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, final
+from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import msgspec
 from msgspec.structs import replace as replaced
@@ -25,7 +25,7 @@ from dpbandits.session.arms import ArmStatus
 from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
-from dpbandits.session.options import require_recordable, require_same
+from dpbandits.session.options import require_same
 from dpbandits.session.people import key_fingerprint
 from dpbandits.session.saving import (
     PrivatePart,
@@ -33,7 +33,6 @@ from dpbandits.session.saving import (
     as_plain,
     lasting_fields,
     noise_to_continue,
-    plain,
     plain_number,
     policy_from_data,
     policy_to_data,
@@ -51,7 +50,6 @@ from dpbandits.session.state import (
     StoppedLearning,
     Told,
     Unread,
-    View,
 )
 from dpbandits.session.statement import statement
 from dpbandits.session.times import Clock
@@ -285,12 +283,6 @@ def lines_of(
     return written
 
 
-def row_play(action: Any, observe: Any, label: Any, learn: bool, plan: int | None) -> Play:
-    """Return the play of a decision's row. plan: the number of its joint plan."""
-    counted_as = plan if plan is not None else observe or action
-    return Play(action, observe, label, counted_as, learn)
-
-
 # Contexts
 
 
@@ -430,16 +422,6 @@ def due_now(session: Session) -> list[int]:
     return [] if window is None else [id for id in window.due_now() if id in pending]
 
 
-def load_held_answers(session: Session, answers: Mapping[int, list[int]]) -> None:
-    """Load these held answers into the session, in grid steps, in place of all others."""
-    session._tables.held = {id: tuple(steps) for id, steps in answers.items()}
-
-
-def held_answers(session: Session) -> dict[int, list[int]]:
-    """Return the held answers in the session, in grid steps."""
-    return {id: plain(steps) for id, steps in session._tables.held.items()}
-
-
 def zero_answer(session: Session, observe: Sequence[int] | None) -> list[int]:
     """Return an answer of zeros to a decision that observes these arms."""
     return [0] * session._vault.length(observe)
@@ -453,17 +435,6 @@ def cost_of(session: Session, coordinate: int | None = None) -> str | None:
     if costs is not None:
         cost = max(costs) if coordinate is None else costs[coordinate]
     return None if cost is None else str(cost)
-
-
-def view_of(session: Session) -> View:
-    """Return the counts and the pending decisions of a session. They are not copied."""
-    return session._current
-
-
-def is_too_late(session: Session, seq: int) -> bool:
-    """Return whether an answer to a pending decision comes too late."""
-    window = session._tables.attribution
-    return window is not None and window.is_over(seq)
 
 
 def require_arm_change(session: Session, arm: str | int, verb: ArmChange) -> None:
@@ -491,11 +462,6 @@ def is_due(session: Session) -> bool:
 def require_new_arm(session: Session, label: str | None) -> None:
     """Raise ValueError if no arm of this name can be added. Nothing is changed."""
     session._state.roster.with_arm(label)
-
-
-def restart_in(sessions: Sequence[Session], arm: str | int) -> int:
-    """Restart an arm in all of these sessions. Returns its new number."""
-    return max([session._restart(arm) for session in sessions])
 
 
 def require_reward(session: Session, seq: int, reward: object) -> None:
@@ -530,11 +496,6 @@ def keep_recorded(session: Session, error: Exception) -> None:
     if not is_release_missing(session):
         raise error
     session._keep_all()
-
-
-def require_recordable_in(session: Session) -> None:
-    """Raise ValueError unless the session takes outcomes of people who were assigned elsewhere."""
-    require_recordable(session.policy, session._tables.people, session._holds_answers)
 
 
 def play_single_arm(session: Session, arm: int) -> None:
@@ -585,82 +546,16 @@ def restart_policy(session: Session) -> None:
 # People
 
 
-class ContributionRows(Protocol):
-    """The stored contributions of people."""
-
-    def used(self, pseudonyms: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return the window and the contributions used in it, by pseudonym."""
-
-
-def load_contributions(session: Session, rows: ContributionRows, who: str) -> None:
-    """Load a person's contributions, unless an earlier call of the transaction did."""
-    people = session._tables.people
-    if people is not None and who not in people.used:
-        people.used.update(rows.used([who]))
-
-
 def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
     """Return the pending decisions of a person: stored ones, and those of this transaction."""
     fresh = [seq for seq, (owner, _) in session._tables.owners.items() if owner == who]
     return [seq for seq in dict.fromkeys([*stored, *fresh]) if seq in session._current.pending]
 
 
-def pseudonym_in(session: Session, user: object) -> str | None:
-    """Return a person's pseudonym; None without `privacy_unit="user"`."""
-    people = session._tables.people
-    return None if people is None else people.pseudonym(user)
-
-
-def use_up_contributions(session: Session, who: str) -> None:
-    """Use up a person's contributions in the open window."""
-    people = session._tables.people
-    if people is not None:
-        people.used[who] = people.advance(), people.cap
-
-
-def end_contributions(session: Session) -> None:
-    """Note that a restored database does not know who was learned from in the open window. Unless
-    there is a next one, nobody is learned from any more.
-    """
-    people = session._tables.people
-    if people is not None:
-        people.has_ended = people.window is None
-
-
-def advance_clock(session: Session, latest: float) -> None:
-    """Advance the clock of contributions to a time that another part has seen."""
-    people = session._tables.people
-    if people is not None:
-        people.advance_clock(latest)
-
-
 def latest_time(session: Session) -> float | None:
     """Return the latest time that the clock of contributions has seen; None without people."""
     people = session._tables.people
     return None if people is None else people._clock.latest
-
-
-def window_of(session: Session) -> int | None:
-    """Return the number of the open window of contributions; None without people."""
-    people = session._tables.people
-    return None if people is None else people.window_number()
-
-
-def set_owner(session: Session, seq: int, who: str, window: int) -> None:
-    """Note that a decision uses a contribution of this person."""
-    session._tables.owners[seq] = who, window
-
-
-def share_contributions(
-    session: Session, used: dict[str, tuple[int, int]], kept: dict[str, int]
-) -> None:
-    """Count contributions and kept arms in these mappings from now on, shared with other
-    sessions.
-    """
-    people = session._tables.people
-    if people is not None:
-        people.used = used
-        people.kept = None if people.kept is None else kept
 
 
 def statement_in(
@@ -678,12 +573,6 @@ def statement_in(
     session._settle_to_show()
     spans = people is not None and people.span is not None
     return statement(session, users, in_window if spans else None, where, fences)
-
-
-def is_sticky(session: Session) -> bool:
-    """Return whether people keep their arms."""
-    people = session._tables.people
-    return people is not None and people.kept is not None
 
 
 # Read-only
@@ -723,15 +612,6 @@ class StoredHistory(NamedTuple):
     def rows(self, history: ReleaseHistory, confidence: float) -> tuple[Belief, ...]:
         """Return the estimates of every arm after this history."""
         return beliefs(history, confidence, ruler=self.session.rewards, among=()).rows
-
-
-def alarms_of(session: Session, when: Callable[[int], str]) -> tuple[SessionEvent, ...]:
-    """Return the alarms of a session (see `Session.alarms`).
-
-    Args:
-        when: returns when a decision was made, in words.
-    """
-    return session._alarms(when)
 
 
 class NoNoise(Relay):
