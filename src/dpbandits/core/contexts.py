@@ -13,6 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
+from dpbandits.core.errors import coded
 from dpbandits.core.inputs import Floats, numbers, numbers_in, shown, whole_number
 
 FINE = 2.0**20
@@ -58,6 +59,10 @@ def names_of_outcomes(names: Sequence[str]) -> list[str]:
     return [name for name in names if OUTCOMES.search(name)]
 
 
+def refused_context(text: str) -> ValueError:
+    return coded("context", ValueError, f"{text} No decision was made.")
+
+
 def checked_context(
     context: object, features: int, names: Sequence[str] | None = None, clip: bool = False
 ) -> Floats:
@@ -78,9 +83,9 @@ def checked_context(
         array = _as_numbers(context, features, names)
     if array.shape != (features,):
         named = "" if names is None else f" ({', '.join(names[:8])}{', …' if features > 8 else ''})"
-        raise ValueError(
+        raise refused_context(
             f"Expected context= to be a vector of {features} numbers{named}, one for each feature, "
-            f"got shape {array.shape}. No decision was made."
+            f"got shape {array.shape}."
         )
     square = float(np.vdot(array, array))
     if not square <= 1.0:
@@ -93,31 +98,31 @@ def checked_context(
 
 def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> Floats:
     if context is None:
-        raise ValueError(
+        raise refused_context(
             "Expected context=: this policy decides by what is known of each visitor, "
-            f"ask(context=[…]) with {features} numbers. No decision was made."
+            f"ask(context=[…]) with {features} numbers."
         )
     if isinstance(context, Mapping):
         if names is None:
-            raise ValueError(
+            raise refused_context(
                 "Expected context= to be a list of numbers: the policy's features have no names. "
-                "Make it with features=['age', …] to give contexts by name. No decision was made."
+                "Make it with features=['age', …] to give contexts by name."
             )
         missing = [name for name in names if name not in context]
         unknown = [name for name in context if name not in names]
         if missing or unknown:
-            raise ValueError(
+            raise refused_context(
                 f"Expected context= to name each feature once; missing {missing[:8]}, unknown "
-                f"{shown(unknown[:8])}. No decision was made."
+                f"{shown(unknown[:8])}."
             )
         context = [context[name] for name in names]
     try:
         return numbers(context)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(
+    raise refused_context(
         f"Expected context= to be {features} numbers in a list or an array, got an object of type "
-        f"{type(context).__name__} with something else in it. No decision was made."
+        f"{type(context).__name__} with something else in it."
     )
 
 
@@ -127,16 +132,16 @@ def _shortened(array: Floats, square: float, clip: bool) -> Floats:
         return array * ((1.0 - 2.0**-40) / math.sqrt(square))
     bad = np.flatnonzero(~np.isfinite(array))
     if len(bad):
-        raise ValueError(
+        raise refused_context(
             f"Expected context= to be finite numbers; entry {bad[0]} (counted from 0) is "
-            f"{array[bad[0]]}. Fill in what is missing before you ask. No decision was made."
+            f"{array[bad[0]]}. Fill in what is missing before you ask."
         )
     norm = math.hypot(*array.tolist())
     if norm > 1.0 + TOUCHES and not clip:
-        raise ValueError(
+        raise refused_context(
             f"Expected context= to have a Euclidean norm of at most 1, got {norm:.9g}. Scale all "
             "contexts by one public constant (dpbandits.UnitContexts does it), or make the policy "
-            "with clip=True, which shortens longer ones. No decision was made."
+            "with clip=True, which shortens longer ones."
         )
     largest = float(np.abs(array).max())  # its square may be too large for a float
     scaled = array / largest

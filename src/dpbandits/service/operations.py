@@ -51,7 +51,6 @@ from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, checked_pairs
 from dpbandits.session.options import (
     checked_batch_key,
-    checked_contexts,
     listed_outcomes,
     require_recordable,
 )
@@ -326,7 +325,6 @@ class Ask(OperationModel):
         (part,) = self.parts(tx)
         session, user, eligible = part.session, self.user, self.eligible
         text = self._kept_eligible()
-        self._require_contexts(part)
         people = part.tables.people
         if tx.layout.rule is not None and people is None:
             user = None  # the hash of the side is all that is known of people here
@@ -365,12 +363,6 @@ class Ask(OperationModel):
         if self.count * len(text) > MOST_ELIGIBLE:
             raise refusal("eligible")
         return text
-
-    def _require_contexts(self, part: Part) -> None:
-        try:
-            checked_contexts(part.session.policy, self.context, self.count)
-        except ValueError as error:
-            raise refusal("context", str(error)) from None
 
     def _show_winner(self, part: Part, user: User) -> list[CampaignDecision]:
         """Decisions of a campaign that is closed."""

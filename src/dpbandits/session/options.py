@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dpbandits.core.contexts import refused_context
 from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError, coded
 from dpbandits.core.inputs import (
     as_int,
@@ -289,9 +290,9 @@ def checked_contexts(policy: Policy, context: Any, count: int | None) -> list[An
     """
     if not isinstance(policy, ContextualPolicy):
         if context is not None:
-            raise ValueError(
+            raise refused_context(
                 f"Expected no context=: {policy.name} decides by released rewards alone. Policies "
-                "that decide by contexts: DPLinTS, DPLinUCB. No decision was made."
+                "that decide by contexts: DPLinTS, DPLinUCB."
             )
         return None
     if count is None or context is None:
@@ -302,9 +303,8 @@ def checked_contexts(policy: Policy, context: Any, count: int | None) -> list[An
     rows: Any = context if is_several else ()
     many = whole_number(count, "count")
     if len(rows) != many:
-        raise ValueError(
-            f"Expected context= to be {many} contexts, one for each decision, got {len(rows)}. "
-            "No decision was made."
+        raise refused_context(
+            f"Expected context= to be {many} contexts, one for each decision, got {len(rows)}."
         )
     return [policy.context(row) for row in rows]
 
