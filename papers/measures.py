@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from dpbandits.checks.law import blind_regret
+from dpbandits.checks.checks import blind_regret
 from dpbandits.core.inputs import Booleans, Floats, Integers
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.environments import Bernoulli, Environment

@@ -26,7 +26,7 @@ from dpbandits.auditing.foreign import (
     RandomizerSubject,
     takes_data,
 )
-from dpbandits.auditing.laws import noisy_max_loss, randomised_response_level
+from dpbandits.auditing.laws import noisy_max_loss, published_loss, randomised_response_level
 from dpbandits.auditing.report import AuditReport, LevelResult, conclusion, figure_of
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.core.privacy import Grid
@@ -38,7 +38,6 @@ from dpbandits.mechanisms import (
     Randomizer,
 )
 from dpbandits.noise import Noise
-from dpbandits.noise.laws import published_loss
 from dpbandits.policies.contract import Policy
 from tests.auditing.boxes import ONE, Coin, Leader
 

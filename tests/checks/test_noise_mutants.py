@@ -27,7 +27,7 @@ def test_halved_simulated_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.long
 def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiled twin that draws half the noise has another law of play counts."""
-    from dpbandits.checks.law import compiled_law
+    from dpbandits.checks.checks import compiled_law
     from dpbandits.simulation.compiled import players
 
     policy = AnytimeLazyUCB(arms=3, epsilon=1)
@@ -47,7 +47,7 @@ def honest_at(honest: Any, policy: Any, steps: int, eps: float) -> Any:
 
 def test_checks_are_seeded() -> None:
     """Two runs of a statistical check see the same runs: a red check stays red."""
-    from dpbandits.checks.law import smallest_p
+    from dpbandits.checks.checks import smallest_p
 
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 50, (200, 3)), rng.integers(0, 50, (4000, 3))

@@ -11,8 +11,8 @@ from itertools import count
 
 import pytest
 
+from dpbandits.auditing.laws import selection_law
 from dpbandits.noise import exact
-from dpbandits.noise.laws import selection_law
 
 TINY = 1e-6
 """Courses less likely than this are not followed; how much that leaves out is known."""

@@ -13,8 +13,8 @@ from scipy.integrate import quad
 from scipy.stats import binomtest, chisquare
 
 import dpbandits as dpb
+from dpbandits.auditing.laws import published_loss, selection_law
 from dpbandits.noise import Noise, Selection
-from dpbandits.noise.laws import published_loss, selection_law
 
 ALARM = 1e-6
 SELECTIONS: tuple[Selection, ...] = ("laplace", "exponential", "permute-and-flip")

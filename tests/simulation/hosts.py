@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.checks.law import figures_of, smallest_p
+from dpbandits.checks.checks import figures_of, smallest_p
 from dpbandits.simulation.plain import Path
 from dpbandits.simulation.simulate import choose_player, play_plain
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import smallest_p
+from dpbandits.checks.checks import smallest_p
 from dpbandits.simulation.compiled.jit import lifted_mean
 from dpbandits.simulation.compiled.parts import laplace
 

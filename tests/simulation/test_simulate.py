@@ -13,7 +13,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
-from dpbandits.checks.law import FALSE_ALARM, smallest_p
+from dpbandits.checks.checks import FALSE_ALARM, smallest_p
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import size_argument
 from dpbandits.simulation import play_plain, play_rounds

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import smallest_p
+from dpbandits.checks.checks import smallest_p
 from dpbandits.simulation.compiled.driver import add_random_rows
 from dpbandits.simulation.compiled.listed import add_coins, best, set_player, sets_of
 from dpbandits.simulation.simulate import choose_player

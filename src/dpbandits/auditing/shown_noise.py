@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
+from dpbandits.auditing.laws import selection_law
 from dpbandits.auditing.played_noise import NO_NUMBER
 from dpbandits.checks.tape import RecordedDraw, Recorder
 from dpbandits.core.errors import Diverged, DrawsExhausted, Unclear, Undecided
 from dpbandits.core.inputs import Booleans, Floats, Integers
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
-from dpbandits.noise.laws import selection_law
 from dpbandits.noise.protocol import Noise, Selection
 from dpbandits.simulation.transcript import Transcript
 

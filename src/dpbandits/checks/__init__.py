@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 from dpbandits.checks.checks import (
+    beats_uniform,
+    compiled_law,
     hosts_agree,
     ledger_equals_claim,
     loss_within_claim,
@@ -16,7 +18,6 @@ from dpbandits.checks.contexts import (
 )
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
-from dpbandits.checks.law import beats_uniform, compiled_law
 from dpbandits.checks.mechanism import check_mechanism
 from dpbandits.checks.sessions import (
     arms_come_and_go,

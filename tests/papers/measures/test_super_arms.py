@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import dpbandits as dpb
-from dpbandits.checks.law import blind_regret
+from dpbandits.checks.checks import blind_regret
 from papers.evidence import CellSetting, Evidence
 from papers.measures import over_paths_bound, ratio_growth, size_growth, way_to_oracle
 from tests.papers.measures import runs_of, word
