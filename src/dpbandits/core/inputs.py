@@ -10,6 +10,7 @@ import struct
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
 from difflib import get_close_matches
 from inspect import signature
@@ -188,6 +189,23 @@ def real_number(value: object) -> int | float | None:
         plain = float(value)
         return plain if plain == plain else None
     return None
+
+
+IN_SECONDS = 1e11
+"""The year 5138, and in milliseconds 1973."""
+
+
+def seconds_of(now: object) -> float:
+    """A time in seconds."""
+    if isinstance(now, datetime):
+        return now.timestamp()
+    seconds = real_number(now)
+    if seconds is None or not abs(seconds) < IN_SECONDS:
+        raise TypeError(
+            "Expected clock() to return a datetime or a number of seconds (milliseconds are "
+            f"refused by their size), got {shown(now)}."
+        )
+    return float(seconds)
 
 
 def number_within(

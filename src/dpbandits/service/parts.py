@@ -24,6 +24,7 @@ from dpbandits.core.errors import (
     HorizonError,
     StoreError,
 )
+from dpbandits.core.inputs import seconds_of
 from dpbandits.mechanisms.base import NEW
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import ContextualPolicy
@@ -74,7 +75,7 @@ from dpbandits.session.storing import (
     small_parts,
     zero_answer,
 )
-from dpbandits.session.times import Clock, seconds_of
+from dpbandits.session.times import Clock
 
 KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""

@@ -16,7 +16,7 @@ from dpbandits.core.errors import (
     UnknownCampaignError,
     WitnessError,
 )
-from dpbandits.core.inputs import checked_name, is_line, shown
+from dpbandits.core.inputs import checked_name, is_line, seconds_of, shown
 from dpbandits.core.privacy import Guarantee, as_fraction, printed
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SecureNoise
@@ -48,7 +48,7 @@ from dpbandits.session.options import require_policy
 from dpbandits.session.people import HoldoutRule
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session
-from dpbandits.session.times import Clock, length_words, seconds_of
+from dpbandits.session.times import Clock, length_words
 
 NO_KEY = (
     "This store has no key: sums that are not released yet lie in its database in clear, and "

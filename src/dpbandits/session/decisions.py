@@ -19,7 +19,7 @@ from uuid import UUID
 import numpy as np
 from msgspec import Meta, Struct
 
-from dpbandits.core.errors import DecisionError, MessageError
+from dpbandits.core.errors import DecisionError, MessageError, coded
 from dpbandits.core.inputs import Count
 from dpbandits.core.plan import Action
 from dpbandits.core.tables import Tabular, in_columns
@@ -137,6 +137,31 @@ def plain_field(value: object) -> bool:
 def whole_id(value: object) -> int:
     """Return an integer of any kind (NumPy's, too) as an int; 0 for anything else."""
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
+
+
+def require_user(people: object | None, user: User) -> None:
+    """Refuse a decision that does not say for whom it is, or says so where nobody counts.
+
+    Args:
+        people: counts them; None: nobody does.
+
+    Raises:
+        ValueError: so it is.
+    """
+    if people is not None and user is None:
+        raise coded(
+            "user_missing",
+            ValueError,
+            "Expected user=: this session promises something to each user, so it has to know whose "
+            "decision it is. None was made.",
+        )
+    if people is None and user is not None:
+        raise coded(
+            "user_unexpected",
+            ValueError,
+            "Expected no user=: this session counts each reward as another person's. Make it with "
+            "privacy_unit='user' and max_contributions=. None was made.",
+        )
 
 
 def unknown_decision(

@@ -437,28 +437,6 @@ def require_same_batch(known: Batch, batch: Batch) -> None:
         )
 
 
-def require_user(people: Register | None, user: object) -> None:
-    """Refuse a decision that does not say for whom it is, or says so where nobody counts.
-
-    Raises:
-        ValueError: so it is.
-    """
-    if people is not None and user is None:
-        raise coded(
-            "user_missing",
-            ValueError,
-            "Expected user=: this session promises something to each user, so it has to know whose "
-            "decision it is. None was made.",
-        )
-    if people is None and user is not None:
-        raise coded(
-            "user_unexpected",
-            ValueError,
-            "Expected no user=: this session counts each reward as another person's. Make it with "
-            "privacy_unit='user' and max_contributions=. None was made.",
-        )
-
-
 def too_many_pending(waiting: int, number: int, limit: int) -> TooManyPendingError:
     return TooManyPendingError(
         f"Expected at most max_pending={limit} decisions to wait for their rewards; {waiting} "

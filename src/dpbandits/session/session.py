@@ -59,6 +59,7 @@ from dpbandits.session.decisions import (
     already_resolved,
     checked_pairs,
     pair_refused,
+    require_user,
     swapped_arguments,
     whole_id,
 )
@@ -84,7 +85,6 @@ from dpbandits.session.options import (
     require_same,
     require_same_batch,
     require_single_arms,
-    require_user,
     too_many_pending,
     warn_about,
 )

@@ -19,7 +19,7 @@ from dpbandits.core.inputs import (
     Finite,
     Number,
     Seconds,
-    real_number,
+    seconds_of,
     shown,
 )
 from dpbandits.policies.base import StatisticsPolicy
@@ -29,9 +29,6 @@ from dpbandits.session.arms import Assignment
 
 Clock = Callable[[], Any]
 """Says the time: a `datetime`, or seconds."""
-
-IN_SECONDS = 1e11
-"""The year 5138, and in milliseconds 1973."""
 
 EARLIEST = -1e15
 """Seconds: before every time that a clock says."""
@@ -47,19 +44,6 @@ def length_words(seconds: float) -> str:
     size, unit = next((u for u in units if seconds >= u[0] and 2 * seconds % u[0] == 0), units[-1])
     many = f"{seconds / size:,.10g}"
     return f"{many} {unit}" + "s" * (many != "1")
-
-
-def seconds_of(now: object) -> float:
-    """A time in seconds."""
-    if isinstance(now, datetime):
-        return now.timestamp()
-    seconds = real_number(now)
-    if seconds is None or not abs(seconds) < IN_SECONDS:
-        raise TypeError(
-            "Expected clock() to return a datetime or a number of seconds (milliseconds are "
-            f"refused by their size), got {shown(now)}."
-        )
-    return float(seconds)
 
 
 @final
