@@ -42,6 +42,23 @@ MISSED = """[...document.querySelectorAll("a[href], button, input, summary")]
 
 NUMBERS = "[...document.querySelectorAll('data')].map(each => each.value)"
 LOADED = "performance.getEntriesByType('resource').map(each => each.name)"
+EXPORTING = """(() => {
+    const sent = fetch;
+    window.fetch = async (to, how) => {
+        const answer = await sent(to, how);
+        if (`${to}`.includes("/decisions?"))
+            await sent("../v1/campaigns/trial/ask", {
+                method: "POST", headers: {"content-type": "application/json"}, body: "{}" });
+        return answer;
+    };
+    URL.createObjectURL = file => {
+        const ids = text => text.trim().split("\\n").slice(1).map(parseFloat);
+        file.text().then(text => window.exported = ids(text));
+        return "data:,";
+    };
+})()"""
+"""Somebody comes after each page of decisions; the numbers of those that a file has."""
+
 SHOWN = ("summary", "beliefs", "lift", "recent", "ledger", "spent", "harm", "uplift")
 WIDE = "document.documentElement.scrollWidth <= innerWidth"
 
@@ -146,6 +163,10 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
         ready(browser, f"{address}/static/index.html#/campaigns/trial")
         store["trial"].ask(7)
         browser.wait(f"{NUMBERS}.includes('{before + 7}')")
+        store["trial"].void(store["trial"].ask())
+        browser.wait(f"{NUMBERS}.includes('{before + 1}')")  # resolved: told, or void
+        ready(browser, f"{address}/static/index.html#/campaigns/100%")
+        assert "Not possible" in browser.value("document.body.innerText")
 
 
 def walked(browser: Browser, most: int = 200) -> Iterator[Any]:
@@ -214,11 +235,28 @@ def test_who_may_changes_arms(browser: Browser, store: Any) -> None:
         assert browser.value(pressed.format("Pause") + " === undefined")
 
 
+def test_an_export_misses_nobody(browser: Browser, store: Any) -> None:
+    """Also if visitors come while it is read, page by page."""
+    trial = store["trial"]
+    trial.ask(9_999 - trial.summary().asked)
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html#/campaigns/trial")
+        browser.value(EXPORTING)
+        browser.value("document.querySelector('[data-part=actions] .buttons button').click()")
+        browser.wait("window.exported !== undefined")
+        exported = browser.value("exported")
+    assert len(exported) >= 9_999
+    assert exported == list(range(1, len(exported) + 1))
+
+
 def test_a_key_is_asked_for(browser: Browser, store: Any) -> None:
     key = Access(store, open=False).create("me", ["read"])
     with at_work(store) as address:
         ready(browser, f"{address}/static/index.html#/campaigns/trial")
         assert browser.value("document.querySelector('h1').textContent") == "Log in"
+        browser.value("sessionStorage.setItem('key', 'dpb_wrong')")
+        browser.open(f"{address}/static/index.html?again#/campaigns/trial")
+        browser.wait("document.querySelector('[role=alert]') !== null")
         browser.value("document.getElementById('key').focus()")
         browser.write(key)
         browser.press("Enter")

@@ -5,7 +5,7 @@ const live = document.getElementById("live");
 const leave = document.getElementById("leave");
 const EVERY = 3000;
 const LOOKS = 8;
-let timer, shown = "", charts = [];
+let timer, shown = "";
 
 // Calls
 
@@ -67,9 +67,10 @@ const cell = (value, text) => el("td", { class: "number" }, number(value, text))
 const named = (text, place, more = null) =>
   el("th", { scope: "row" }, el("span", { class: `key look${place % LOOKS}`, "aria-hidden": "true" }), text, more);
 const part = (name, title, ...inner) => el("section", { "data-part": name }, el("h2", {}, title), inner);
+const resolved = ({ told, void: gone }) => (told === null ? null : told + gone);
 const figures = (summary) =>
-  el("dl", { class: "figures" }, [["decisions", "asked"], ["pending", "waiting"], ["resolved", "told"], ["releases", "step"]]
-    .map(([title, field]) => el("div", {}, el("dt", {}, title), el("dd", {}, number(summary[field], whole(summary[field]))))));
+  el("dl", { class: "figures" }, [["decisions", summary.asked], ["pending", summary.waiting], ["resolved", resolved(summary)], ["releases", summary.step]]
+    .map(([title, value]) => el("div", {}, el("dt", {}, title), el("dd", {}, number(value, whole(value))))));
 
 // Pages
 
@@ -260,7 +261,7 @@ function loss(name, segment) {
 
 function drawn(label, caption, make) {
   const place = el("div", { class: "chart", role: "img", "aria-label": label });
-  charts.push(() => {
+  place.draw = () => {
     const style = getComputedStyle(document.documentElement);
     const soft = style.getPropertyValue("--soft").trim(), line = style.getPropertyValue("--line").trim();
     const axis = { stroke: soft, grid: { stroke: line }, ticks: { stroke: line } };
@@ -268,7 +269,7 @@ function drawn(label, caption, make) {
     const { height, data, ...how } = make(style, axis);
     const plot = new uPlot({ width: width(), height, legend: { show: false }, cursor: { show: false }, tzDate: (ts) => uPlot.tzDate(new Date(1000 * ts), "UTC"), ...how }, data, place);
     new ResizeObserver(() => plot.setSize({ width: width(), height })).observe(place);
-  });
+  };
   return el("figure", {}, place, el("figcaption", {}, caption));
 }
 
@@ -334,7 +335,7 @@ async function actions(name, segment, summary) {
     el("td", {}, status === "active" ? button("Pause", null, change("pause", { arm })) : button("Resume", null, change("resume", { arm })), " ",
       button("Retire", `Retire ${arm} for ever?`, change("retire", { arm })), " ",
       button("Close with this winner", `Close the campaign? Every further decision shows ${arm}.`, change("close", { winner: arm, why: `winner: ${arm}` })))));
-  const tools = [may("read") ? button("Export decisions", null, () => exported(name, segment)) : null,
+  const tools = [may("read") && !summary.segments.length ? button("Export decisions", null, () => exported(name, segment)) : null,
     rows.length ? button("Close without a winner", "Close the campaign? Further decisions are refused.", change("close", { why: "closed on the page" })) : null].filter(Boolean);
   return !tools.length ? null : part("actions", "Manage", el("details", {}, el("summary", {}, "Pause, retire, close, export"),
     rows.length ? table("Changes of arms", [["arm", ""], ["", ""]], rows) : null, el("div", { class: "buttons" }, tools), answer));
@@ -344,9 +345,9 @@ async function exported(name, segment) {
   const files = [];
   for (let after = 0; after !== null;) {
     const view = `decisions?limit=10000&after=${after}`;
+    after = (await call(at(name, view, segment))).after; // first: more decisions may come meanwhile
     const csv = await call(at(name, `${view}&format=csv`, segment));
     files.push(files.length ? csv.slice(csv.indexOf("\n") + 1) : csv);
-    after = (await call(at(name, view, segment))).after;
   }
   const link = el("a", { href: URL.createObjectURL(new Blob(files, { type: "text/csv" })), download: `${name}.csv` });
   link.click();
@@ -396,19 +397,20 @@ async function docs() {
     table("Routes", [["route", ""], ["what", ""]], rows)]];
 }
 
-async function login() {
+function login() {
   const form = el("form", { onsubmit: (event) => {
     event.preventDefault();
     sessionStorage.setItem("key", new FormData(form).get("key").trim());
     show();
   } }, el("label", { for: "key" }, "Key"), el("input", { id: "key", name: "key", type: "password", required: true, autocomplete: "off" }),
     el("div", { class: "buttons" }, el("button", { id: "enter" }, "Log in")));
-  return ["Log in", [el("h1", {}, "Log in"), el("p", {}, "This server asks for a key. It is kept until this tab is closed."), form]];
+  return ["Log in", [el("h1", {}, "Log in"), el("p", {}, "This server asks for a key. It is kept until this tab is closed."),
+    sessionStorage.getItem("key") ? el("p", { class: "note", role: "alert" }, "It does not know this key, or the key was revoked.") : null, form]];
 }
 
 // Routes
 
-async function page() {
+function page() {
   const [, kind, name, segment] = location.hash.split("/").map(decodeURIComponent);
   if (kind === "new") return [create, false];
   if (kind === "docs") return [docs, false];
@@ -419,15 +421,14 @@ async function page() {
 async function show({ again = false } = {}) {
   clearTimeout(timer);
   const hash = location.hash;
-  const [make, isLive] = await page();
   leave.hidden = !sessionStorage.getItem("key");
-  charts = [];
-  let title, inner;
+  let make, title, inner, isLive = false;
   try {
+    [make, isLive] = page();
     [title, inner] = await make();
     if (again) live.textContent = `Renewed at ${new Date().toLocaleTimeString("en-GB")}.`;
   } catch (error) {
-    if (error.status === 401) [title, inner] = await login();
+    if (error.status === 401) [title, inner] = login();
     else if (again) live.textContent = error.message;
     else [title, inner] = ["Not possible", [el("h1", {}, "Not possible"), el("p", { class: "note", role: "alert" }, error.message)]];
   }
@@ -439,7 +440,7 @@ async function show({ again = false } = {}) {
     document.title = title;
     main.replaceChildren(...inner.flat(Infinity).filter(Boolean));
     if (again) [...main.querySelectorAll("details")].forEach((each, place) => { each.open = open[place] ?? false; });
-    charts.forEach((draw) => draw());
+    main.querySelectorAll(".chart").forEach((place) => place.draw());
     if (again) scrollTo(0, top);
     else if (shown && shown !== hash) main.focus();
     shown = hash || "#/";
