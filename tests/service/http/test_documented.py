@@ -52,12 +52,15 @@ WORDS = ["blue", "green", "DE", "FR", "anna", "user", "round", "shuffled", "plan
 
 
 class Route(NamedTuple):
-    """One route of the document. body: its shape; None where it takes none."""
+    """One route of the document. body: its shape; None where it takes none. replies: their media
+    types.
+    """
 
     method: str
     path: str
     body: Any
     query: list[str]
+    replies: set[str]
 
 
 class Sent(NamedTuple):
@@ -76,7 +79,8 @@ def routes_in(document: dict[str, Any]) -> list[Route]:
             carried = said.get("requestBody", {}).get("content", {})
             body = carried.get("application/json", {}).get("schema")
             query = [each["name"] for each in said.get("parameters", []) if each["in"] == "query"]
-            found.append(Route(method.upper(), path, body, query))
+            replies = {kind for each in said["responses"].values() for kind in each["content"]}
+            found.append(Route(method.upper(), path, body, query, replies))
     return found
 
 
@@ -166,10 +170,11 @@ class World:
         document = self.client.get("/openapi.json").json()
         self.routes, self.inventor = routes_in(document), Inventor(document, asked)
 
-    def send(self, method: str, sent: Sent) -> None:
+    def send(self, route: Route, sent: Sent) -> None:
         kind = {"content-type": "application/json"}
         content = {} if sent.content is None else {"content": sent.content, "headers": kind}
-        answer = self.client.request(method, sent.path, params=sent.query, **content)
+        answer = self.client.request(route.method, sent.path, params=sent.query, **content)
+        assert answer.headers["content-type"].partition(";")[0] in route.replies, sent
         if answer.status_code < 400:
             if sent.path.endswith(("/tell", "/expire", "/void")):
                 found = [each for each in answer.json()["results"] if each["status"] == "recorded"]
@@ -206,7 +211,7 @@ def send_many(world: World, route: Route, many: int) -> None:
     )
     @given(world.inventor.requests(route))
     def each(sent: Sent) -> None:
-        world.send(route.method, sent)
+        world.send(route, sent)
 
     each()
 

@@ -169,6 +169,7 @@ def add_operation(
 
 def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view: View) -> None:
     """Serve a view: GET /v1/campaigns/{name}/<its name>; the summary at the campaign, too."""
+    media = "application/json" if name == "description" or not view.is_text else "text/plain"
 
     def show(**given: Any) -> Any:
         access.caller(given.pop("request"))
@@ -180,7 +181,6 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
         campaign = store[campaign_name]
         shown = view.to_sent(campaign._calls.view(name, segment, given))
         if view.is_text:
-            media = "application/json" if name == "description" else "text/plain"
             return PlainTextResponse(shown, media_type=media)
         return Response(csv_of(shown), media_type="text/csv") if kind == "csv" else shown
 
@@ -196,7 +196,12 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
     sent: Any = None if view.is_text else view.sent
     if view.is_by_part:
         sent = sent | by_segment(name, sent)
-    app.get(f"/v1/campaigns/{{name}}/{name}", response_model=sent, name=name)(endpoint)
+    how: dict[str, Any] = {"response_model": sent, "name": name}
+    if media == "text/plain":
+        how["response_class"] = PlainTextResponse
+    if name == "decisions":
+        how["responses"] = {200: {"content": {"text/csv": {}}}}
+    app.get(f"/v1/campaigns/{{name}}/{name}", **how)(endpoint)
     if name == "summary":
         app.get("/v1/campaigns/{name}", response_model=Summary, name="campaign")(endpoint)
 
@@ -268,7 +273,7 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
         len(store)  # asks the database
         return {"status": "ready"}
 
-    @app.get("/metrics")
+    @app.get("/metrics", response_class=PlainTextResponse)
     def metrics(request: Request) -> Response:
         access.caller(request)
         return PlainTextResponse(metrics_of(store.summaries().campaigns))
