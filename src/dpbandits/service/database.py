@@ -214,6 +214,15 @@ def database_file(url: URL) -> Path | None:
     return None if name == ":memory:" else Path(os.path.realpath(name))
 
 
+def inode_of(path: Path) -> tuple[int, int] | None:
+    """Tell a file from another one that takes its place; None: there is none."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def make_private_file(path: Path) -> None:
     """Make a database's file with mode 600, if there is none; SQLite's log gets the same."""
     with suppress(FileExistsError):
@@ -413,9 +422,13 @@ def require_newest(engine: Engine) -> None:
 # Errors
 
 
-DAMAGED = (
-    "Its file is damaged. Was a copy put back beside files that end in -wal and -shm? They belong "
-    "to the database before: stop the servers, delete both, and put the copy back again."
+COPY_AGAIN = (
+    "Files that end in -wal and -shm belong to the database before: stop the servers, delete both, "
+    "and put the copy back again."
+)
+DAMAGED = f"Its file is damaged. Was a copy put back? {COPY_AGAIN}"
+MOVED_FILE = (
+    f"The database's file was moved or replaced while it was in use. Nothing was done. {COPY_AGAIN}"
 )
 
 
@@ -933,6 +946,7 @@ class Database:
         except BaseException:
             self.engine.dispose()
             raise
+        self._inode = None if self.file is None else inode_of(self.file)
         if self.file is not None:
             withdraw_from_others(self.file)
         self._process, self._left = this_process(), list[Any]()
@@ -960,6 +974,7 @@ class Database:
     def begun(self, *, write: bool = True) -> Iterator[Connection]:
         """A transaction, committed as the block is left; an exception rolls it back."""
         self._require_own_process()
+        self._require_same_file()
         if write:
             self.require_writer()
         is_alone = self.is_sqlite and (write or not self.is_durable)
@@ -1002,6 +1017,13 @@ class Database:
         self._left.append(self.engine.pool)  # the parent's connections are never closed here
         self.engine.dispose(close=False)
         self._process = this_process()
+
+    def _require_same_file(self) -> None:
+        """Refuse a file that took the place of the one that was opened: some connections would have
+        one, and some the other.
+        """
+        if self.file is not None and inode_of(self.file) != self._inode:
+            raise StoreError(MOVED_FILE)
 
     @contextmanager
     def transaction(self, group: str) -> Iterator[Rows]:
@@ -1147,6 +1169,7 @@ class Database:
         if self.file is None:
             return
         self._require_own_process()
+        self._require_same_file()
         with translated("written"), self._alone.one(self.engine) as connection:
             self._emptied = -math.inf  # where somebody reads, the next transaction tries again
             self._empty_log(connection)

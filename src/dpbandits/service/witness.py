@@ -9,7 +9,6 @@ another database server.
 from __future__ import annotations
 
 import math
-import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,6 +42,7 @@ from dpbandits.service.database import (
     Database,
     LiteConnections,
     address_of,
+    inode_of,
     make_private_file,
     require_durable,
     run,
@@ -424,14 +424,6 @@ def is_known(connection: Connection, uid: str, mark: Mark) -> bool:
     place = (c.campaign == uid, c.generation == mark.generation, c.step == mark.step)
     query = select(c.id).where(*place, c.chain == mark.chain)
     return connection.execute(query).first() is not None
-
-
-def inode_of(path: Path) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def require_other_server(engine: Any, store: Database) -> None:

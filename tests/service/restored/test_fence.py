@@ -114,6 +114,16 @@ def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(lite: Lite) -> No
             assert sums == [1024], "one reward of 1, counted once"
 
 
+def test_a_copy_that_takes_the_place_of_an_open_file_is_refused(lite: Lite) -> None:
+    """Some connections would write to one, and some to the other: answers would be lost."""
+    with lite.open() as store:
+        asked = create(store).ask(3)
+        lite.copy().replace(lite.file)
+        for call in store["c"].ask, store["c"].summary, lambda: store["c"].tell(asked[0], 1):
+            with pytest.raises(dpb.StoreError, match="moved or replaced"):
+                call()
+
+
 # What is given up, and what goes on
 
 
