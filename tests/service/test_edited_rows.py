@@ -179,12 +179,15 @@ class Base:
         if under_way:
             client(made.opened()["trial"].settle)
         with closing(sqlite3.connect(made.file, isolation_level=None)) as database:
-            triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-            for (name,) in database.execute(triggers).fetchall():
+            query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+            triggers = dict(database.execute(query).fetchall())
+            for name in triggers:
                 database.execute(f'DROP TRIGGER "{name}"')
             for sql, *given in attack:
                 with suppress(sqlite3.IntegrityError):
                     database.execute(sql, given)
+            for sql in triggers.values():
+                database.execute(sql)
         for waits in (0, WINDOW + 1, WINDOW + 1):
             store = made.store if under_way and not waits else client(made.opened)
             campaign = client(store.__getitem__, "trial") if store else None

@@ -369,17 +369,29 @@ def revision_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection, opts=options).get_current_revision()
 
 
+PRESENT = {
+    "sqlite": "SELECT name FROM sqlite_master",
+    "postgresql": (
+        "SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) UNION ALL "
+        "SELECT tgname FROM pg_trigger WHERE pg_table_is_visible(tgrelid) AND tgenabled <> 'D'"
+    ),
+}
+"""The names of what a schema has. A constraint of PostgreSQL has an index of its name."""
+
+
 def bring_up_to_date(engine: Engine) -> None:
     """Make the tables of a new store, or bring an older one up to date.
 
     Raises:
-        StoreError: it is of a newer version, or has tables of these names that are not a store's.
+        StoreError: it is of a newer version, or has tables of these names that are not a store's,
+            or lacks a part of its schema.
     """
     with engine.connect() as connection:
         config = config_of(connection)
         script = ScriptDirectory.from_config(config)
         newest = script.get_current_head()
         if revision_of(connection) == newest:
+            require_whole(connection)
             return
         connection.rollback()
         if connection.dialect.name == "sqlite":
@@ -401,6 +413,23 @@ def bring_up_to_date(engine: Engine) -> None:
             )
         command.upgrade(config, "head")
         connection.commit()
+
+
+def require_whole(connection: Connection) -> None:
+    """Refuse a database without some table, index or trigger: it works, and would not refuse to
+    read a reward twice.
+
+    Raises:
+        StoreError: one is missing.
+    """
+    dialect = connection.dialect.name
+    present = set(connection.exec_driver_sql(PRESENT[dialect]).scalars())
+    missing = sorted(tables.named_in(dialect) - present)
+    if missing:
+        raise StoreError(
+            f"This store was not restored whole: {', '.join(missing)} cannot be found, or does not "
+            "work. Restore a copy into an empty database, without an error. Nothing was done."
+        )
 
 
 def require_newest(engine: Engine) -> None:

@@ -216,6 +216,40 @@ access_key = _table(
 PRIVATE = (private_state.name, held.name)
 """The tables that only transactions read."""
 
+REFUSING = {
+    "sqlite": (
+        "ledger_once",
+        "ledger_no_update",
+        "ledger_no_delete",
+        "ledger_no_replace",
+        "release_no_update",
+        "release_no_delete",
+        "release_no_replace",
+    ),
+    "postgresql": (
+        "ledger_once",
+        "ledger_append_only",
+        "ledger_no_truncate",
+        "release_append_only",
+        "release_no_truncate",
+    ),
+}
+"""The triggers and constraints by which a database refuses to read a reward twice, and to alter
+what was released.
+"""
+
+
+def named_in(dialect: str) -> set[str]:
+    """Return the names of all tables, indexes, triggers and constraints."""
+    names = {PREFIX + each for each in REFUSING[dialect]}
+    for table in metadata.sorted_tables:
+        names.update([table.name, *[str(index.name) for index in table.indexes]])
+        if dialect == "postgresql":  # SQLite has these within its tables
+            names.add(f"{table.name}_pkey")
+            names.update(f"{table.name}_{each.name}_key" for each in table.c if each.unique)
+    return names
+
+
 Status = Literal["waiting", "told", "expired", "void", "passed", "lost"]
 """Where a decision stands. passed: its time has passed, with or without a reward. lost: a fence
 gave it up.

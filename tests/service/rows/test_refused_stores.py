@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 import sqlite3
 from contextlib import ExitStack
@@ -18,6 +19,7 @@ from benchmarks.service.postgres import Server
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service import tables
+from dpbandits.service.database import PRESENT
 from dpbandits.service.opening import open_store
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import at_once
@@ -67,6 +69,36 @@ def test_the_tables_are_those_of_the_migrations(make: Open) -> None:
         options = {"version_table": tables.VERSION_TABLE}
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, tables.metadata) == []
+
+
+LOST = {
+    "sqlite": {
+        "ledger_once": "DROP TRIGGER dpbandits_ledger_once",
+        "scope": "DROP TABLE dpbandits_scope",
+    },
+    "postgresql": {
+        "campaign_name_key": "ALTER TABLE dpbandits_campaign DROP CONSTRAINT {}",
+        "ledger_no_truncate": "DROP TRIGGER {} ON dpbandits_ledger",
+        "ledger_once": "ALTER TABLE dpbandits_ledger DROP CONSTRAINT {}",
+        "release_append_only": "ALTER TABLE dpbandits_release DISABLE TRIGGER {}",
+        "request_pkey": "ALTER TABLE dpbandits_request DROP CONSTRAINT {}",
+    },
+}
+
+
+def test_a_store_that_was_not_restored_whole_is_refused(make: Open) -> None:
+    """As where a copy was restored by a role that may not make everything."""
+    with make() as store, store.database.engine.connect() as connection:
+        dialect = connection.dialect.name
+        present = connection.exec_driver_sql(PRESENT[dialect]).scalars()
+        names = {name for name in present if re.match(r"dpbandits_(?!version|.*_seq$)", name)}
+        assert names == tables.named_in(dialect)
+        for name, sql in LOST[dialect].items():
+            connection.exec_driver_sql(sql.format(tables.PREFIX + name))
+        connection.commit()
+    lost = ", ".join(tables.PREFIX + name for name in LOST[dialect])
+    with pytest.raises(StoreError, match=f"not restored whole: {lost} cannot be found"):
+        make()
 
 
 def test_no_reward_is_seen_in_files_logs_or_errors(
