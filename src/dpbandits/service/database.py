@@ -319,7 +319,11 @@ def server_engine(url: URL) -> Engine:
         pool_pre_ping=True,
         hide_parameters=True,
         isolation_level="READ COMMITTED",
-        connect_args={"connect_timeout": patience, "client_encoding": "utf8"},
+        connect_args={
+            "connect_timeout": patience,
+            "client_encoding": "utf8",
+            "prepare_threshold": None,  # a pooler may give each transaction another connection
+        },
     )
 
     @event.listens_for(engine, "connect")

@@ -15,6 +15,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from benchmarks.service.postgres import Server
+from sqlalchemy import event
 
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
@@ -52,6 +53,19 @@ def test_a_database_with_other_settings_is_used_as_any(server: Server, tmp_path:
         schema = "SELECT DISTINCT schemaname::text FROM pg_tables WHERE tablename ~ '^dpbandits_'"
         with one.database.engine.connect() as connection:
             assert connection.exec_driver_sql(schema).all() == [("app",)]
+
+
+def test_a_pooler_may_give_every_transaction_another_connection(
+    server: Server, tmp_path: Path
+) -> None:
+    """Which knows nothing of what was set or prepared before."""
+    with open_store(server.fresh(secrets.token_hex(8)), witness=tmp_path / "witness") as store:
+
+        @event.listens_for(store.database.engine, "checkin")
+        def forget(connection: Any, _: object) -> None:
+            connection.pgconn.exec_(b"DISCARD ALL")
+
+        assert len(turns(create(store), 40)) == 40
 
 
 def test_a_database_of_another_version_is_refused(lite: Lite) -> None:
