@@ -361,6 +361,9 @@ def test_without_a_release_nothing_is_known_and_what_does_not_fit_is_refused() -
     ):
         with pytest.raises(ValueError, match=said):
             call()
+    for no_mean in (session.beliefs, lambda: session.restart_arm(0)):
+        with pytest.raises(TypeError, match="Use `session"):
+            no_mean()
     published = told(dpb.AdaCOFUL(arms=2, features=2, rho=2, first=50), rounds=120)
     assert np.all(np.isfinite(published.predictions().means(CONTEXTS).mean))
     with pytest.raises(ValueError, match="always=False"):

@@ -206,6 +206,22 @@ def require_choice(policy: Policy, what: str) -> None:
         )
 
 
+def require_one_mean(policy: Policy) -> None:
+    """Refuse a policy that decides by context, whose arms have no one mean.
+
+    Raises:
+        TypeError: it does.
+    """
+    if isinstance(policy, ContextualPolicy):
+        raise coded(
+            "by_context",
+            TypeError,
+            f"Expected a policy without contexts: with {policy.name} an arm's mean depends on the "
+            "context. Use `session.predictions()`, whose means, effects and values are for given "
+            "contexts.",
+        )
+
+
 def require_rounds(policy: Policy) -> None:
     """Refuse a user-defined policy whose arms cannot be drawn by chance.
 

@@ -79,6 +79,7 @@ from dpbandits.session.options import (
     require_agreement,
     require_choice,
     require_for_contexts,
+    require_one_mean,
     require_policy,
     require_recordable,
     require_rounds,
@@ -1597,6 +1598,7 @@ class Session:
         Raises:
             ValueError: the arm is not in `beliefs().changed`, or no arm can be added (see
                 `add_arm`). Nothing was changed.
+            TypeError: the policy decides by context, so an arm has no one mean.
         """
         require_restart([self], arm)
         return self._restart(arm)
@@ -1848,12 +1850,7 @@ class Session:
             ValueError: a confidence that is not between 0 and 1.
             TypeError: the policy decides by context, so an arm has no one mean.
         """
-        if self._contextual:
-            raise TypeError(
-                f"Expected a policy without contexts: with {self.policy.name} an arm's mean "
-                "depends on the context. Use `session.predictions()`, whose means, effects and "
-                "values are for given contexts."
-            )
+        require_one_mean(self.policy)
         self._settle_to_show()
         state = self._state
         among = compared(state)
@@ -2177,12 +2174,14 @@ def may_restart(sessions: Sequence[Session], arm: str | int) -> bool:
     Raises:
         ClosedError: a session is closed.
         ValueError: there is no such arm, or none can be added.
+        TypeError: a policy decides by context.
     """
     has_changed = False
     for session in sessions:
         state = session._state
         session._require_open()
         require_choice(session.policy, "restart_arm")
+        require_one_mean(session.policy)
         number = state.roster.number(arm)
         roster = state.roster.restarted(number)
         if state.assignment is not None:
