@@ -299,7 +299,7 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
         view, log = of._current, of._log
         state = view.folded()
         shown = [of, view, log, log.events, state, state.books, state.books.blocks, of._tables]
-        shown += [view.contexts, of._vault, watch, watch.changes(), rows_in(of), *log.events]
+        shown += [view.context_records, of._vault, watch, watch.changes(), rows_in(of), *log.events]
         private = private_part(of, state)
         block = Block((0,), (7314,), (1,))  # what a mechanism reads
         text = "\n".join(map(repr, [*shown, private, block]))

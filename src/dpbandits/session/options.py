@@ -236,15 +236,16 @@ def require_rounds(policy: Policy) -> None:
         )
 
 
-def require_single_arms(policy: Policy, what: str) -> None:
-    """Refuse what is about policies that play one arm at a time.
+def require_single_arms(policy: Policy) -> None:
+    """Refuse `sticky=` for a policy that does not play one arm at a time.
 
     Raises:
-        ValueError: this one plays several, or weighs all of them.
+        ValueError: it plays several, or weighs all of them.
     """
     if policy.about.feedback != "bandit":
         raise ValueError(
-            f"{policy.name} does not play one arm at a time, so {what} is not for it. Leave it out."
+            f"{policy.name} does not play one arm at a time, so sticky= is not for it. Leave it "
+            "out."
         )
 
 

@@ -288,7 +288,7 @@ class Session:
         require_for_contexts(policy, [option for option, is_given in given.items() if is_given])
         people = register_of(privacy_unit, max_contributions, window, clock, user_key, sticky)
         if people is not None and people.kept is not None:
-            require_single_arms(policy, "sticky=")
+            require_single_arms(policy)
         if people is not None:
             policy = policy_for_users(policy, people.cap)
         settings = default, campaign, max_pending, rewards, guardrail, responsible
@@ -304,7 +304,7 @@ class Session:
         waits = None if attribution is None else attribution.seconds
         periods = periods_of(period, clock, policy, drawn, waits)
         self._tables = Tables(people, attribution, periods)
-        self._open(self._begun(self._first_state(policy, drawn)))
+        self._open(self._begin_step(self._first_state(policy, drawn)))
         if self._vault.noise.kind == "secure":
             warn_about(self.policy, self.guarantee)
 
@@ -364,7 +364,7 @@ class Session:
             period=periods and OpenPeriod(periods.number(periods.clock.advance() - periods.waits)),
         )
 
-    def _begun(self, state: State, vault: Vault | None = None) -> View:
+    def _begin_step(self, state: State, vault: Vault | None = None) -> View:
         """Put a state in place that begins a step.
 
         Args:
@@ -450,7 +450,7 @@ class Session:
             view = self._rebuild_view()
         is_over = releases and self._ends_periods and self._period_is_over()
         if view.ready is None and not is_over:
-            return self._folded(view)
+            return self._fold_if_long(view)
         if not releases:
             return view
         try:
@@ -459,12 +459,11 @@ class Session:
         except (HorizonError, LedgerError):  # no further call helps
             raise
         except Exception as error:
-            failed = error
-        raise NotRecordedError(
-            "A release or plan that an earlier call left due failed again (see the cause above); "
-            "this call recorded nothing (over segments: nothing in the one where it failed). Call "
-            "again once the noise source or oracle works."
-        ) from failed
+            raise NotRecordedError(
+                "A release or plan that an earlier call left due failed again (see the cause "
+                "above); this call recorded nothing (over segments: nothing in the one where it "
+                "failed). Call again once the noise source or oracle works."
+            ) from error
 
     @property
     def _current(self) -> View:
@@ -675,7 +674,7 @@ class Session:
             return view
         contexts, state = np.array(view.pilot), view.folded()
         assert state.contexts is not None
-        return self._begun(
+        return self._begin_step(
             replaced(
                 state,
                 learned=policy.opened(state.learned, contexts),
@@ -1101,7 +1100,7 @@ class Session:
             self._note_release(log.state.unlearned, learned)
             self._log = log = after
             self._view = view = View(self.seed, log, self._tables, rng, view)
-        return self._folded(view)
+        return self._fold_if_long(view)
 
     # Periods
 
@@ -1168,7 +1167,7 @@ class Session:
             left, (release, plan, *_) = learned.books.ledger.left, released
             journal.append(Released(learned.step, release, plan, left, learned.asked))
 
-    def _folded(self, view: View) -> View:
+    def _fold_if_long(self, view: View) -> View:
         """Fold the events into the state if they are many; nothing may be due."""
         if view.counted >= FOLD_AFTER:
             self._log = log = Log(view.folded(), view.log.plan, view.events[view.counted :])
@@ -1542,7 +1541,7 @@ class Session:
                 step=state.step + 1,  # its public draws are not those that were made already
                 rng=None,
             )
-            self._begun(state, vault)
+            self._begin_step(state, vault)
             return arms - 1
 
     def _with_one_more(self, state: State, roster: Roster) -> tuple[State, Vault]:
@@ -1634,7 +1633,7 @@ class Session:
                 self._log, self._vault = Log(state, self._log.plan, []), vault
                 self._advance(self._rebuild_view())
             else:
-                self._begun(state, vault)
+                self._begin_step(state, vault)
             return arms - 1
 
     def _set_status(self, arm: str | int, to: ArmStatus, what: str) -> None:
@@ -2044,7 +2043,6 @@ class Session:
         """
         with OneCall(self, releases=False) as view:
             self._require_key(key, unsealed)
-            failed: Exception | None = None
             try:
                 # what is due first: outcomes that an earlier call appended are counted then
                 view = self._advance(self._settled(self._advance(view)))
@@ -2054,11 +2052,9 @@ class Session:
                     raise
                 state = self._refresh_view(releases=False).folded_with_all_events()
             except Exception as error:
-                failed = error
-            if failed is not None:
                 raise NotRecordedError(
                     "A release or plan that is due failed (see the cause above). Nothing was saved."
-                ) from failed
+                ) from error
             text = saving.written(self, state, self.generation + 1, key)
             self.generation += 1
             self._saved_with_key = self._saved_with_key or key is not None

@@ -628,7 +628,7 @@ class View:
         "batch",
         "batches",
         "blocks",
-        "contexts",
+        "context_records",
         "counted",
         "delays",
         "elsewhere",
@@ -688,7 +688,7 @@ class View:
         self.period = state.period
         self.blocks = state.books.blocks.copy()
         # with a contextual policy, records since the last fold by arm, which are added up then
-        self.contexts: dict[int, list[Any]] | None = None if state.contexts is None else {}
+        self.context_records: dict[int, list[Any]] | None = None if state.contexts is None else {}
         # contexts that make the first codebooks
         self.pilot = [] if state.contexts is None else list(state.contexts.pilot)
         self.position = state.rng
@@ -754,9 +754,9 @@ class View:
             progress = self.progress
             if progress is None and counted_as not in self.plans:
                 pass  # its block is closed: the reward is too late and never released
-            elif self.contexts is not None:
+            elif self.context_records is not None:
                 for arm, record in event.parts:
-                    self.contexts.setdefault(arm, []).append(record)
+                    self.context_records.setdefault(arm, []).append(record)
             else:
                 add_records(self.blocks, event.parts)
                 if progress is None:
@@ -891,10 +891,10 @@ class View:
         """Return the state with the counted events folded in."""
         state = self.log.state
         blocks, contexts = self.blocks.copy(), state.contexts
-        if contexts is not None and self.contexts is not None:
+        if contexts is not None and self.context_records is not None:
             failed: BaseException | None = None
             try:
-                blocks, contexts = contexts.with_records(state, self.log.plan, self.contexts)
+                blocks, contexts = contexts.with_records(state, self.log.plan, self.context_records)
             except BaseException as error:
                 failed = error
             if failed is not None:

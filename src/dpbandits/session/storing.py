@@ -540,7 +540,7 @@ def restart_policy(session: Session) -> None:
         elsewhere=now.elsewhere,
         void=now.void,
     )
-    session._begun(state)
+    session._begin_step(state)
 
 
 # People
