@@ -163,7 +163,7 @@ def thinned(bands: pl.DataFrame) -> pl.DataFrame:
 
 def draw_panel(ax: Axes, results: Results, shown: pl.DataFrame, title: str) -> None:
     draw_curves(ax, looks(results.cells), shown)
-    scale_rounds(ax, *extremes(shown["round"]), True)
+    scale_rounds(ax, *extremes(shown["round"]))
     ax.set_title(title, fontsize=9)
 
 

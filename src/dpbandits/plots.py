@@ -137,14 +137,14 @@ def looks_of(kinds: Mapping[str, str | None]) -> dict[str, Look]:
     return found
 
 
-def regret_figure(results: Results, panels: list[Panel], *, log_x: bool = True) -> Figure:
+def regret_figure(results: Results, panels: list[Panel]) -> Figure:
     """Draw mean regret against rounds with its 95 % confidence band, a panel for each ε on the same
     scales. A title names the private policy that loses least.
     """
     both = [in_panel(results.bands, panel) for panel in panels]  # without ε: in each of them
     shown = pl.concat(both).unique(maintain_order=True)
     last = int(extremes(shown["round"])[1])
-    shown = shown.filter(pl.col("round") >= (last // DECADES if log_x else 1))
+    shown = shown.filter(pl.col("round") >= last // DECADES)
     config, styles = results.config, looks(results.cells)
     columns = min(2, len(panels))
     with matplotlib.rc_context(STYLE):
@@ -155,7 +155,7 @@ def regret_figure(results: Results, panels: list[Panel], *, log_x: bool = True) 
         ends: dict[str, float] = {}
         for ax, panel in zip(axes.flat, panels, strict=False):
             ends |= draw_curves(ax, styles, in_panel(shown, panel))
-            scale_rounds(ax, *extremes(shown["round"]), log_x)
+            scale_rounds(ax, *extremes(shown["round"]))
             scale_regret(ax, shown, below=6)
             ax.set_title(f"{panel.title}\n{finding(results, panel)}")
         for ax in axes.flat[len(panels) :]:
@@ -163,10 +163,7 @@ def regret_figure(results: Results, panels: list[Panel], *, log_x: bool = True) 
         for ax in axes.flat[len(panels) - columns : len(panels)]:  # none is seen below
             ax.tick_params(labelbottom=True)
         figure.supylabel(f"mean regret, {config.unit}", fontsize=10)
-        figure.supxlabel(
-            f"{config.each}{' (log scale)' if log_x else ''}; shaded: 95 % confidence band",
-            fontsize=10,
-        )
+        figure.supxlabel(f"{config.each} (log scale); shaded: 95 % confidence band", fontsize=10)
         legend(figure, styles, ends)
     return figure
 
@@ -179,7 +176,7 @@ def finding(results: Results, panel: Panel) -> str:
     return f"{kind}: {row['label']}, {row['mean']:,.0f}"
 
 
-def epsilon_figure(results: Results, environment: str, *, log_x: bool = True) -> Figure:
+def epsilon_figure(results: Results, environment: str) -> Figure:
     """Draw mean regret at the end against ε, with its 95 % confidence interval; policies without ε
     are level lines.
     """
@@ -199,12 +196,12 @@ def epsilon_figure(results: Results, environment: str, *, log_x: bool = True) ->
             )
             error_bars(ax, x, mean, error, styles[str(label)], "" if level else "o")
             ends[str(label)] = float(mean[-1])
-        ax.set_xscale("log" if log_x else "linear")
+        ax.set_xscale("log")
         mark_only(ax, epsilons, printed_epsilon)
         scale_regret(ax, rows.with_columns(round=pl.col("rounds")), below=1.5)
         ax.set_title(f"{environment}: regret by budget")
         ax.set_ylabel(f"mean regret at the end, {config.unit}")
-        ax.set_xlabel(f"privacy budget ε{' (log scale)' if log_x else ''}; bars: 95 % intervals")
+        ax.set_xlabel("privacy budget ε (log scale); bars: 95 % intervals")
         legend(figure, styles, ends)
     return figure
 
@@ -252,12 +249,10 @@ def error_bars(ax: Axes, x: Any, y: Any, error: Any, look: Look, marker: str = "
     )
 
 
-def scale_rounds(ax: Axes, first: float, last: float, log_x: bool) -> None:
+def scale_rounds(ax: Axes, first: float, last: float) -> None:
     """The axis of rounds."""
-    ax.set_xscale("log" if log_x else "linear")
-    ax.set_xlim((first if first < last else last / 2) if log_x else 0, last)
-    if not log_x:
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.set_xscale("log")
+    ax.set_xlim(first if first < last else last / 2, last)
 
 
 def scale_regret(ax: Axes, shown: pl.DataFrame, below: float) -> None:

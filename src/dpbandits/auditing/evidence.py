@@ -124,11 +124,11 @@ DELTAS = (0.3, 0.1, 0.03, 0.01, 0.001)
 """At which a curve is certified."""
 
 
-def curve(bets: Bets, alpha: float = ALPHA) -> list[tuple[float, float]]:
+def curve(bets: Bets) -> list[tuple[float, float]]:
     """Return (delta, epsilon) for some deltas: no (epsilon, delta)-privacy holds, at any of them,
-    but for a chance of alpha.
+    but for a chance of `ALPHA`.
     """
-    return [(delta, certified(bets, alpha / len(DELTAS), delta)) for delta in DELTAS]
+    return [(delta, certified(bets, ALPHA / len(DELTAS), delta)) for delta in DELTAS]
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:

@@ -34,10 +34,8 @@ def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed
         raise kind(message)
 
 
-def play_tape(
-    host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, every: int = 1
-) -> Path:
-    marks = np.arange(every, rounds + 1, every) if rounds >= every else np.array([rounds])
+def play_tape(host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any) -> Path:
+    marks = np.arange(1, rounds + 1)
     path: Path = host(
         policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5)
     )

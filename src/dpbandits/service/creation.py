@@ -430,7 +430,7 @@ def options_in(row: CampaignRow) -> dict[str, Any]:
     return options
 
 
-def layout_of(row: CampaignRow, parts: list[CampaignRow], seal: StoreSeal | None) -> Layout:
+def layout_of(row: CampaignRow, parts: list[CampaignRow], seal: StoreSeal) -> Layout:
     """Return what a stored campaign is made of.
 
     Raises:
@@ -449,5 +449,4 @@ def layout_of(row: CampaignRow, parts: list[CampaignRow], seal: StoreSeal | None
     if options.get("holdout") is None:
         return Layout(row, known)
     rule = HoldoutRule.restored(options["holdout"])
-    key = None if seal is None else seal.side_key(row.uid)
-    return Layout(row, known, rule, key)
+    return Layout(row, known, rule, seal.side_key(row.uid))

@@ -420,14 +420,18 @@ def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
     return parts["policy"]
 
 
+MOST_LOSSES = 256
+"""Campaigns whose expected loss is kept."""
+
+
 @final
 class LossCache:
     """Simulates expected losses, one at a time, and keeps each until its campaign releases
     something new.
     """
 
-    def __init__(self, kept: int = 256) -> None:
-        self._one, self._most = Lock(), kept
+    def __init__(self) -> None:
+        self._one = Lock()
         self._kept = OrderedDict[str, tuple[int, ExpectedLoss | None]]()
 
     def of(self, in_play: InPlay) -> ExpectedLoss | None:
@@ -448,7 +452,7 @@ class LossCache:
             loss = expected_loss(*in_play.arguments)
             self._kept[in_play.uid] = in_play.step, loss
             self._kept.move_to_end(in_play.uid)
-            while len(self._kept) > self._most:
+            while len(self._kept) > MOST_LOSSES:
                 self._kept.popitem(last=False)
         finally:
             self._one.release()

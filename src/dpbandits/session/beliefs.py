@@ -634,11 +634,11 @@ MOST_PEOPLE = 2**50
 """Nobody has more; arms that take more to tell apart count as alike."""
 
 
-def least_that(holds: Callable[[int], bool], start: int, most: int, parts: int) -> int | None:
+def least_that(holds: Callable[[int], bool], most: int, parts: int) -> int | None:
     """Return about the least number for which something holds that goes on to hold; None if it is
-    larger than `most`. It is doubled from `start` on, then halved up to one of so many parts of it.
+    larger than `most`. It is doubled from 1 on, then halved up to one of so many parts of it.
     """
-    high = start
+    high = 1
     while not holds(high):
         high *= 2
         if high > most:
@@ -708,7 +708,7 @@ def more_people(
         bounds = row_bounds(grown, noise, levels)
         return bool(bounds[0, 0] > bounds[1:, 1].max())
 
-    each = least_that(apart, 1, MOST_PEOPLE, 64)
+    each = least_that(apart, MOST_PEOPLE, 64)
     return None if each is None else two_digits(each * len(group))
 
 
@@ -798,7 +798,7 @@ def people_in_periods(
         every = [share for share, _ in within.last]
         grown = history.reader.pairs.grown(own, other, shares, within.centre(leader, arm, every))
         now = np.array(dict(within.bets).get((leader, arm), (0.0,) * len(BETS)))
-        periods = least_that(partial(is_named, now, grown, enough), 1, MOST_PERIODS, MOST_PERIODS)
+        periods = least_that(partial(is_named, now, grown, enough), MOST_PERIODS, MOST_PERIODS)
         if periods is None:
             return None
         most = max(most, periods)

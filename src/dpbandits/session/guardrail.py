@@ -130,7 +130,7 @@ class Guardrail:
             low, high = row_bounds((row,), noise, u)[0]
             return people >= first and in_rewards(history, low, high)[0] > self.limit
 
-        found = least_that(is_above, 1, MOST_PEOPLE, 64)
+        found = least_that(is_above, MOST_PEOPLE, 64)
         if found is None:
             raise ValueError(
                 f"Expected harm={shown(harm)} to be above limit={self.limit:g} by more than the "
