@@ -62,7 +62,7 @@ export class Campaign {
   constructor(url: string | URL, name: string, options?: CampaignOptions);
   readonly name: string;
   ask(options: AskOptions & { count: number }): Promise<Decision[]>;
-  ask(options?: AskOptions): Promise<Decision>;
+  ask(options?: AskOptions & { count?: undefined }): Promise<Decision>;
   tell(decision: Decision | string, reward: CampaignReward): Promise<TellStatus>;
   tellMany(
     tells: Iterable<readonly [Decision | string, CampaignReward]>,
@@ -124,6 +124,7 @@ export class RewardError extends Error {}
 export class BudgetError extends Error {}
 export class ServerError extends Error {}
 export class RefusedError extends Error {
+  constructor(message: string, code: string, status: number);
   readonly code: string;
   readonly status: number;
 }
