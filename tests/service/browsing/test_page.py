@@ -169,6 +169,17 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
         assert "Not possible" in browser.value("document.body.innerText")
 
 
+def test_the_least_cost_is_ahead(browser: Browser, store: Any) -> None:
+    policy = dpb.DPKLUCB(arms=["dear", "cheap"], epsilon=9, first=4)  # type: ignore[arg-type]
+    costs = store.create("costs", policy, rewards=dpb.Range(0, 60, minimise=True))
+    costs.tell_many([(d, 50 if d.label == "dear" else 10) for d in costs.ask(16)])
+    costs.ask()
+    with at_work(store) as address:
+        for path in ("campaigns/costs", ""):
+            ready(browser, f"{address}/static/index.html#/{path}")
+            assert "cheap is ahead" in browser.value("document.body.innerText")
+
+
 def walked(browser: Browser, most: int = 200) -> Iterator[Any]:
     """Where Tab leads, from where the focus is, until it leaves the page or comes back."""
     for _ in range(most):

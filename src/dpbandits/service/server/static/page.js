@@ -97,13 +97,13 @@ async function standing(summary) {
   if (summary.winner !== null) return `Every decision shows ${summary.winner}.`;
   if (summary.segments.length) return `In parts: ${summary.segments.join(", ")}.`;
   if (summary.features !== null) return "Decisions depend on what is known of each visitor.";
-  const [history, beliefs] = await Promise.all(["history", "beliefs"].map((view) => call(at(summary.name, view))));
-  return ahead(history, beliefs);
+  const [history, beliefs, options] = await Promise.all(["history", "beliefs", "options"].map((view) => call(at(summary.name, view))));
+  return ahead(history, beliefs, scale(options));
 }
 
-function ahead(history, beliefs) {
+function ahead(history, beliefs, { sign }) {
   if (beliefs.best !== null) return `${beliefs.best} is the best arm, at confidence ${fine(beliefs.confidence)}.`;
-  const leaders = history.map(({ arms }) => arms.filter((arm) => arm.mean !== null).reduce((best, arm) => (best === null || arm.mean > best.mean ? arm : best), null)?.label ?? null);
+  const leaders = history.map(({ arms }) => arms.filter((arm) => arm.mean !== null).reduce((best, arm) => (best === null || sign * (arm.mean - best.mean) > 0 ? arm : best), null)?.label ?? null);
   const leader = leaders.at(-1) ?? null;
   if (leader === null || beliefs.together) return leader === null ? "Nothing was released yet." : "Several arms are shown at a time; see their means.";
   const since = history[leaders.findLastIndex((label) => label !== leader) + 1];
@@ -173,7 +173,7 @@ async function single(name, segment, summary) {
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
     beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
       table("Arms", [["arm", ""], ["status", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.status)))))
-    : part("arms", "Who is ahead?", el("p", { class: "lead" }, ahead(history, beliefs)), arms("Arms", beliefs, show, status, lift),
+    : part("arms", "Who is ahead?", el("p", { class: "lead" }, ahead(history, beliefs, show)), arms("Arms", beliefs, show, status, lift),
       el("p", { class: "soft" }, `Below each number: its interval. All intervals hold together, at all times, at confidence ${fine(beliefs.confidence)}. `,
         lift === null ? "" : `Against ${lift.control}: the difference of the means${show.isRate ? ", in percentage points" : ""}.`),
       el("p", {}, beliefs.advice),
@@ -195,9 +195,10 @@ async function single(name, segment, summary) {
   ];
 }
 
-// Rewards in [0, 1] are shown in per cent, others as they are.
+// Rewards in [0, 1] are shown in per cent, others as they are. sign: -1 where less is better.
 
-const scale = (options) => (options.rewards ? { mean: fine, difference: fine, isRate: false } : { mean: rate, difference: points, isRate: true });
+const scale = ({ rewards = "" }) => ({ sign: rewards.includes("minimise=True") ? -1 : 1,
+  ...(rewards ? { mean: fine, difference: fine, isRate: false } : { mean: rate, difference: points, isRate: true }) });
 
 const between = (value, low, high, how) =>
   el("td", { class: "number" }, number(value, how(value)), value === null ? null
