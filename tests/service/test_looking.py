@@ -152,12 +152,36 @@ def test_what_is_witnessed_is_told_from_what_is_not(lite: Lite) -> None:
             heads = rows.heads([uid])
         now = Mark.of(heads[uid])
         before, after = (now._replace(step=now.step + by, chain="x") for by in (-1, 1))
-        assert host._is_witnessed(heads, {uid: now})
-        assert host._is_witnessed(heads, {uid: before})  # the witness knows what came since
+        assert host._why_hidden(heads, {uid: now}) is None
+        assert host._why_hidden(heads, {uid: before}) is None  # the witness knows what came since
         unknown = {uid: heads[uid]._replace(chain="y")}
-        assert not host._is_witnessed(unknown, {uid: before})
+        assert host._why_hidden(unknown, {uid: before}) == transaction.NOT_WITNESSED
         with pytest.raises(WitnessError):
-            host._is_witnessed(heads, {})
+            host._why_hidden(heads, {})
         for seen in (after, now._replace(chain="x"), now._replace(generation=2, step=0)):
-            with pytest.raises(StoreError):
-                host._is_witnessed(heads, {uid: seen})
+            assert host._why_hidden(heads, {uid: seen}) == transaction.RESTORED
+
+
+def test_a_late_replica_is_waited_for(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    witness = tmp_path / "witness"
+    with (
+        open_store(url, key=bytes(32), witness=witness) as store,
+        open_store(url, witness=witness, looking=True) as onlookers,
+    ):
+        turns(create(store), 16)
+        marks, late = Witness.marks, 5
+
+        def ahead(self: Witness, uids: Any) -> dict[str, Mark]:
+            nonlocal late
+            late -= 1
+            seen = marks(self, uids)
+            return {uid: each._replace(step=each.step + (late > 0)) for uid, each in seen.items()}
+
+        monkeypatch.setattr(Witness, "marks", ahead)
+        assert onlookers["c"].summary().asked == 16
+        monkeypatch.setattr(transaction, "WITNESSED_IN", 0.05)
+        late = 10_000
+        with pytest.raises(StoreError, match="restored, or is a late replica"):
+            onlookers["c"].summary()

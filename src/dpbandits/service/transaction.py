@@ -61,16 +61,17 @@ MOST_TOGETHER = 256
 """The most calls that one transaction runs."""
 
 WITNESSED_IN, PAUSE = 5.0, 0.01
-"""Seconds that a read-only process waits for a committed release to be witnessed, and between two
-of its attempts.
+"""Seconds that a read-only process waits for a committed release to be witnessed, or to come to its
+replica, and between two of its attempts.
 """
 
 ONLY_PART = ""
 """The name of the part of a campaign that has no segments or holdout."""
 
 RESTORED = (
-    "The database is behind its witness: it was restored. Whoever serves it fences it with the "
-    "next call, or `dpbandits campaign fence` does; until then nothing of this campaign is shown."
+    "The database is behind its witness: it was restored, or is a late replica. A restored one is "
+    "fenced with the next call of whoever serves it, or by `dpbandits campaign fence`; until then "
+    "nothing of this campaign is shown."
 )
 NOT_WITNESSED = (
     "The newest release of this campaign is not witnessed, so nothing is shown. Whoever serves the "
@@ -465,23 +466,27 @@ class Host:
             self._parts.update(tx.loaded)
 
     def _view_read_only(self, look: Callable[[Transaction], Value]) -> Value:
-        def attempt() -> list[Value]:
+        def attempt() -> tuple[str | None, list[Value]]:
             seen = self.witness.marks(self._uids)
             with self.database.reading(self.layout.row.uid) as rows, self._clock.stopped() as now:
                 heads = rows.heads(self._uids)
-                is_witnessed = self._is_witnessed(heads, seen)
+                hidden = self._why_hidden(heads, seen)
                 tx = Transaction(self, rows, now, heads)
-                return [self._shown(look, tx)] if is_witnessed else []
+                return hidden, [] if hidden else [self._shown(look, tx)]
 
         until = time.monotonic() + WITNESSED_IN
-        while not (results := self._lock.run(attempt)):
+        while True:
+            hidden, results = self._lock.run(attempt)
+            if hidden is None:
+                return results[0]
             if time.monotonic() > until:
-                raise StoreError(NOT_WITNESSED)
+                raise StoreError(hidden)
             time.sleep(PAUSE)
-        return results[0]
 
-    def _is_witnessed(self, heads: Mapping[str, HeadRow], seen: Mapping[str, Mark]) -> bool:
-        """Whether all of this is witnessed. seen: the marks before the heads were read."""
+    def _why_hidden(self, heads: Mapping[str, HeadRow], seen: Mapping[str, Mark]) -> str | None:
+        """Why nothing of this is shown; None: all of it is witnessed. seen: the marks before the
+        heads were read.
+        """
         for uid, head in heads.items():
             last, now = seen.get(uid), Mark.of(head)
             if now == last:
@@ -492,10 +497,10 @@ class Host:
                     "store, with witness= or --witness."
                 )
             if (now.generation, now.step) <= (last.generation, last.step):
-                raise StoreError(RESTORED)
+                return RESTORED
             if not self.witness.knows(uid, now):
-                return False
-        return True
+                return NOT_WITNESSED
+        return None
 
     # Transactions
 

@@ -253,10 +253,10 @@ class Witness:
                     f"The witness {self.place} could not be opened ({why(cause)}). Is its address "
                     "right, is its folder there, and is it a witness?"
                 ) from None
-            hint = "is the disk full? Make room" if what == "written" else "is it the right one"
+            hint = "Is the disk full?" if what == "written" else "May this process read it?"
             raise WitnessError(
-                f"The witness {self.place} could not be {what} ({why(cause)}): {hint}, and make "
-                "the call again. What this call computed is not shown."
+                f"The witness {self.place} could not be {what} ({why(cause)}). {hint} See to that, "
+                "and make the call again. What this call computed is not shown."
             ) from None
 
     @contextmanager
