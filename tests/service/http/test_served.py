@@ -9,16 +9,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.service.server.serving import run_maintenance
+from dpbandits.service.server import serving
+from dpbandits.service.server.serving import app_from_environment, run_maintenance
 from dpbandits.session.segments import SegmentedTable
 from dpbandits.terminal.cli import app
 from tests.service.conftest import KEY, Open
-from tests.service.http.web import POLICY, ask, client_of, remote, served
+from tests.service.http.web import POLICY, Calls, ask, client_of, remote, served
 from tests.service.machine import CONTEXTS, Time
 from tests.service.timelines import Lite, create, everything
 
@@ -179,6 +181,19 @@ def test_lists_show_the_others_and_say_what_they_do_not_show(
     assert shell.exit_code == 0
     assert "own: cannot be shown here" in shell.output
     assert "trial: DPKLUCB" in shell.output
+
+
+@pytest.mark.filterwarnings("always::dpbandits.core.errors.PrivacyWarning")
+def test_a_server_logs_warnings_without_our_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("DPBANDITS_STORE", f"sqlite:///{tmp_path}/t.db")
+    monkeypatch.setattr(serving, "poll_views", lambda _: None)
+    client = httpx.Client(transport=Calls(app_from_environment()), base_url="http://localhost")
+    made = client.post("/v1/campaigns", json={"name": "c", "policy": POLICY | {"epsilon": "100"}})
+    assert made.status_code == 201
+    assert "ε = 100 promises little" in caplog.text
+    assert "Session(" not in caplog.text
 
 
 def test_answers_of_the_others_are_recorded_when_their_time_has_passed(lite: Lite) -> None:

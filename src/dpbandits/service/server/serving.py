@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -147,6 +148,7 @@ def require_port(host: str, port: int) -> None:
 def app_from_environment() -> Any:
     """The application of one worker."""
     settings = ServerSettings()  # type: ignore[call-arg]  # from the environment
+    warnings.showwarning = log_warning
     store = settings.opened()
     if settings.demo:
         simulate_visitors(store)
@@ -154,6 +156,11 @@ def app_from_environment() -> Any:
         Access(store, open=False).revoke_again()
         threading.Thread(target=poll_views, args=(store,), daemon=True).start()
     return make_app(store, open=settings.host in LOCAL and not has_keys(store))
+
+
+def log_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Log a warning, without a line of our code."""
+    logging.getLogger("dpbandits").warning("%s", message)
 
 
 def has_keys(store: CampaignStore) -> bool:
