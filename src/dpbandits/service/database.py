@@ -382,6 +382,12 @@ PRESENT = {
 }
 """The names of what a schema has. A constraint of PostgreSQL has an index of its name."""
 
+BEHIND = (
+    "SELECT '{0}_id_seq' FROM {0} "
+    "HAVING max(id) > coalesce(pg_sequence_last_value('{0}_id_seq'::regclass), 0)"
+)
+"""A counter that would give numbers again, as logical replication leaves it."""
+
 
 def bring_up_to_date(engine: Engine) -> None:
     """Make the tables of a new store, or bring an older one up to date.
@@ -429,6 +435,9 @@ def require_whole(connection: Connection) -> None:
     dialect = connection.dialect.name
     present = set(connection.exec_driver_sql(PRESENT[dialect]).scalars())
     missing = sorted(tables.named_in(dialect) - present)
+    if not missing and dialect == "postgresql":
+        for table in tables.ledger, tables.event:
+            missing += connection.exec_driver_sql(BEHIND.format(table.name)).scalars()
     if missing:
         raise StoreError(
             f"This store was not restored whole: {', '.join(missing)} cannot be found, or does not "

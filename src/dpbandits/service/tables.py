@@ -240,13 +240,14 @@ what was released.
 
 
 def named_in(dialect: str) -> set[str]:
-    """Return the names of all tables, indexes, triggers and constraints."""
+    """Return the names of all tables, indexes, counters, triggers and constraints."""
     names = {PREFIX + each for each in REFUSING[dialect]}
     for table in metadata.sorted_tables:
         names.update([table.name, *[str(index.name) for index in table.indexes]])
         if dialect == "postgresql":  # SQLite has these within its tables
             names.add(f"{table.name}_pkey")
             names.update(f"{table.name}_{each.name}_key" for each in table.c if each.unique)
+            names.update(f"{table.name}_id_seq" for each in table.c if each.name == "id")
     return names
 
 
