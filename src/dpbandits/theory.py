@@ -17,6 +17,7 @@ from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies import CONTEXTUAL
 from dpbandits.policies.arm_bounds import excess, lazy_low
+from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.every_round import UCB1
 from dpbandits.policies.experts import (
@@ -31,6 +32,7 @@ from dpbandits.policies.forgetful import AnytimeLazyUCB
 from dpbandits.policies.formulas.indices import d_eps, kl
 from dpbandits.policies.formulas.stopping import stopping_time_bound
 from dpbandits.policies.identification import DPSE
+from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.policies.super_arm_bounds import lower_constant, super_arm_gaps
 
@@ -295,7 +297,7 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
 
     Returns:
         The bound; NaN if none is known (super arms that are too many to list, or whose value is no
-        sum; dependent rewards; local privacy on super arms; unknown laws).
+        sum; dependent rewards; local privacy on super arms; unknown laws; decisions by context).
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -308,6 +310,8 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """
     require_pair(policy, environment)
     rounds, guarantee = whole_number(rounds, "rounds", 1), policy.guarantee
+    if isinstance(policy, (ContextualPolicy, JointDPLinTS)):
+        return math.nan
     pure = guarantee is not None and guarantee.measure == "pure"
     epsilon = float(guarantee.cost) if guarantee is not None and pure else None
     local = guarantee is not None and guarantee.trust == "local"
@@ -344,7 +348,8 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
         rounds: T.
 
     Returns:
-        The bound; NaN if no proof states the constants.
+        The bound; NaN if no proof states the constants, or no arm is the best for all visitors at
+        all times.
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -357,6 +362,8 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
+    if not has_best_arm(environment):
+        return math.nan
     return policy.regret_bound(environment.means.tolist(), rounds)
 
 
@@ -370,7 +377,7 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
         rounds: T.
 
     Returns:
-        The order; NaN if none is proved.
+        The order; NaN if none is proved, or no arm is the best for all visitors at all times.
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -383,7 +390,17 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
+    if not has_best_arm(environment):
+        return math.nan
     return policy.regret_order(environment.means.tolist(), rounds)
+
+
+def has_best_arm(environment: Environment) -> bool:
+    """Return whether one arm is the best for all visitors at all times."""
+    rounds = environment.length or 1
+    most = environment.means.max() * rounds
+    best = float(environment.best_until(np.array(rounds)))
+    return math.isclose(best, most, rel_tol=1e-9)
 
 
 def _sum_over_gaps(environment: Environment, rounds: int, divergence: Divergence) -> float:

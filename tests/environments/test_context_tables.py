@@ -40,3 +40,17 @@ def test_a_log_is_played_once_in_its_order() -> None:
     with pytest.raises(dpb.EnvironmentExhausted):
         log.visit(rng)
     assert log.fresh().visit(rng) == 0
+
+
+def test_regret_of_every_policy_is_against_the_best_arm_for_each_visitor() -> None:
+    table = dpb.ContextTable(CONTEXTS, [[0.1, 0.9], [0.6, 0.2], [0.5, 0.7]])
+    policy = dpb.DPRateIMED(arms=2, epsilon=1)
+    runs = dpb.simulate(policy, table, 300, runs=3, seed=1)
+    earned = runs.counts @ table.means
+    assert runs.regret(runs.checkpoints) == pytest.approx(table.best * runs.checkpoints - earned)
+    assert np.isnan(dpb.upper_bound(dpb.DPKLUCB(arms=2, epsilon=1), table, 300))
+    assert np.isnan(dpb.regret_order(policy, table, 300))
+    assert dpb.lower_bound(policy, table, 300) > 0
+    assert np.isnan(dpb.lower_bound(dpb.LinTS(arms=2, features=2), table, 300))
+    alike = dpb.ContextTable(CONTEXTS, [[0.1, 0.3], [0.2, 0.4], [0.5, 0.7]])
+    assert dpb.upper_bound(dpb.DPKLUCB(arms=2, epsilon=1), alike, 300) > 0

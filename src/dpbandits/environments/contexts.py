@@ -20,7 +20,8 @@ class ContextTable(Environment):
     """Visitors are the rows of a table: a context, and the mean reward of every arm.
 
     A reward is 0 or 1, with the visitor's mean as its chance. A policy without contexts may play
-    it, too: for that an arm's reward is that of a random visitor.
+    it, too: for that an arm's reward is that of a random visitor. Regret of either is against the
+    best arm for each visitor.
 
     Args:
         contexts: shape (rows, features), each of norm at most 1 (see `dpbandits.UnitContexts`).

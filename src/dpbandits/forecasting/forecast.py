@@ -28,7 +28,6 @@ from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Bernoulli, Categorical, Environment
 from dpbandits.environments.changing import Drift
-from dpbandits.environments.contexts import ContextTable
 from dpbandits.forecasting.outcome import (
     EQUAL,
     EachRate,
@@ -52,7 +51,6 @@ from dpbandits.forecasting.trials import (
 from dpbandits.mechanisms import Block
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY, NO_ABOUT, close_to
@@ -998,13 +996,8 @@ def lost_in(
     that it played most.
     """
     runs = simulate(policy, world, rounds, seed=seed, at=[rounds], first=draw, workers=1)
-    lost = float(runs.regret()[0])
-    by_context = isinstance(policy, (ContextualPolicy, JointDPLinTS))
-    if isinstance(world, ContextTable) and not by_context:
-        # which is measured against one best arm
-        lost += rounds * (world.best - float(world.means.max()))
     tell(1)
-    return lost, int(runs.plays[0].argmax())
+    return float(runs.regret()[0]), int(runs.plays[0].argmax())
 
 
 # What a campaign is expected to have lost to privacy so far, were the means what was released.

@@ -238,9 +238,9 @@ class Runs(Tabular):
         negative: a policy may be better than every fixed arm.
 
         With super arms, it is αβ times the value of the best super arm minus the value of the
-        played ones; (α, β) are the oracle's. With contexts it is against the best arm for each
-        visitor; where means change (`ChangingMeans`), against the best arm of each round (dynamic
-        regret).
+        played ones; (α, β) are the oracle's. In a `ContextTable` it is against the best arm for
+        each visitor, of every policy; where means change (`ChangingMeans`), against the best arm of
+        each round (dynamic regret).
 
         Args:
             at: rounds; None for the end.
@@ -268,8 +268,9 @@ class Runs(Tabular):
         problem, means = problem_of(self.policy), self.environment.means
         if problem is None and kept.earned is not None:
             return np.asarray(self.environment.best_until(rounds) - kept.earned)
-        if problem is None:
-            return np.asarray(kept.counts @ self.environment.gaps)
+        if problem is None:  # and what the best arm of all is behind the best for each visitor
+            behind = self.environment.best_until(rounds) - means.max() * rounds
+            return np.asarray(kept.counts @ self.environment.gaps + behind)
         earned = kept.earned
         if earned is None:
             earned = kept.counts @ (means - 1.0 if problem.costs else means)

@@ -42,8 +42,8 @@ def checked(
     )
     if environment.length is not None and rounds > environment.length:
         raise ValueError(
-            f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}; use "
-            "resample=True to play longer."
+            f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}. To "
+            "play longer, a Table takes resample=True, a ContextTable logged=False."
         )
     horizon = getattr(policy, "horizon", None)
     if policy.about.needs_horizon and horizon is not None and horizon < rounds:
