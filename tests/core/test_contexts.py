@@ -85,3 +85,11 @@ def test_unit_contexts_are_of_norm_one_at_most_and_the_same_for_one_row() -> Non
         units(rows[:, :5])
     with pytest.raises(ValueError, match="not finite"):
         units(np.full((1, 6), np.nan))
+
+
+def test_contexts_do_not_depend_on_the_units_of_features() -> None:
+    """Nanomoles in moles were taken for a constant."""
+    rows = np.column_stack((np.random.default_rng(3).normal(size=(50, 2)), np.full(50, 0.1)))
+    units = [1e-12, 1e12, 1e9]
+    assert np.allclose(dpb.UnitContexts(rows * units)(rows * units), dpb.UnitContexts(rows)(rows))
+    assert np.ptp(dpb.UnitContexts(rows)(rows), axis=0).min() == 0

@@ -22,6 +22,9 @@ FINE = 2.0**20
 TOUCHES = 1e-9
 """A norm may be above 1 by so much: what rounding makes of a norm of 1."""
 
+CONSTANT = 1e-12
+"""A measured feature that varies by less than this share of its largest value is constant."""
+
 MOST_FEATURES = 1_000
 
 OUTCOMES = re.compile(
@@ -197,7 +200,9 @@ class UnitContexts:
             )
         measured = rows.shape[1]
         kept = measured if keep is None else whole_number(keep, "keep", 1, measured)
-        self.centre, self.scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), 1e-9)
+        self.centre, spread = rows.mean(axis=0), rows.std(axis=0)
+        # of a constant feature only rounding is left
+        self.scale = np.where(spread > CONSTANT * np.abs(rows).max(axis=0), spread, 1.0)
         plain = (rows - self.centre) / self.scale
         values, axes = np.linalg.eigh(plain.T @ plain / len(plain))
         order = np.argsort(-values)[:kept]
