@@ -65,9 +65,15 @@ class ContextTable(Environment):
             contexts: shape (rows, features).
             classes: a label for each row.
         """
-        names, which = np.unique(np.asarray(classes), return_inverse=True)
-        if np.ndim(classes) != 1 or len(names) < 2:
-            raise ValueError("Expected classes to be one label a row, at least two different ones.")
+        labels = np.asarray(classes)
+        if labels.ndim != 1 or any(each is None or each != each for each in labels.tolist()):
+            raise ValueError("Expected classes to be one label a row, and none of them missing.")
+        names, which = np.unique(labels, return_inverse=True)
+        if len(names) < 2 or len(labels) != np.shape(contexts)[0]:
+            raise ValueError(
+                f"Expected at least two different classes, and as many labels as contexts; got "
+                f"{len(names)} and {len(labels)} for {np.shape(contexts)[0]}."
+            )
         return cls(contexts, np.eye(len(names))[which], logged=logged)
 
     @classmethod
