@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
+from struct import Struct as Packer
 from types import GeneratorType
 from typing import Annotated, Any, NamedTuple, final
 from uuid import UUID
@@ -277,7 +278,7 @@ def pair_refused(error: Exception, pairs: Sequence[Pair], at: int) -> Exception:
 # How each decision was chosen: which action, and how likely it was. Public, for analysts.
 #
 # `KeptChoices` keeps it for as long as a session lives: one entry for each run of decisions that
-# were chosen alike, in columns. `DecisionTable` shows it.
+# were chosen alike, in few bytes. `DecisionTable` shows it.
 
 
 ARM, MASK, LISTED, WEIGHTS = range(4)
@@ -287,6 +288,9 @@ its arms where those are fewer bytes; a weight for each arm.
 
 UNKNOWN = -1.0
 """In place of a probability that nobody worked out."""
+
+HEAD = Packer("<d?")
+"""What a packed choice begins with: its probability, and whether anybody learns from it."""
 
 
 class HowChosen(NamedTuple):
@@ -299,23 +303,15 @@ class HowChosen(NamedTuple):
     learn: bool
 
 
-class PackedChoice(NamedTuple):
-    """The same, with its action packed and `UNKNOWN` for None."""
-
-    action: bytes
-    share: float
-    learn: bool
-
-
-def packed(how: HowChosen) -> PackedChoice:
+def packed(how: HowChosen) -> bytes:
     action, propensity, learn = how
-    name = packed_arm(action) if type(action) is int else packed_action(action)
-    return NEW(PackedChoice, (name, UNKNOWN if propensity is None else propensity, learn))
+    share = UNKNOWN if propensity is None else propensity
+    if isinstance(action, tuple):
+        return HEAD.pack(share, learn) + packed_action(action)
+    return packed_arm(int(action), share, learn)  # a user-defined policy may name it by NumPy's
 
 
-def packed_action(action: Action) -> bytes:
-    if not isinstance(action, tuple):
-        return packed_arm(int(action))  # a policy of the caller's own may name it by NumPy's
+def packed_action(action: tuple[Any, ...]) -> bytes:
     if any(isinstance(each, float) for each in action):
         return bytes((WEIGHTS,)) + np.array(action, "<f8").tobytes()
     arms = np.array(action, "<i8")
@@ -333,11 +329,18 @@ def packed_action(action: Action) -> bytes:
 
 
 @lru_cache(1024)
-def packed_arm(arm: int) -> bytes:
-    return bytes((ARM,)) + arm.to_bytes(arm.bit_length() // 8 + 1, "little", signed=True)
+def packed_arm(arm: int, share: float, learn: bool) -> bytes:
+    number = arm.to_bytes(arm.bit_length() // 8 + 1, "little", signed=True)
+    return HEAD.pack(share, learn) + bytes((ARM,)) + number
 
 
-def unpacked(action: bytes) -> Action:
+def unpacked(choice: bytes) -> HowChosen:
+    share, learn = HEAD.unpack_from(choice)
+    action = unpacked_action(choice[HEAD.size :])
+    return HowChosen(action, None if share == UNKNOWN else share, learn)
+
+
+def unpacked_action(action: bytes) -> Action:
     """The action that was packed.
 
     Raises:
@@ -356,21 +359,16 @@ def unpacked(action: bytes) -> Action:
 
 @final
 class KeptChoices:
-    """Choices, oldest first, in columns: the decision each begins with, its probability, whether
-    anybody learns from it, and where its action ends among the packed ones.
+    """Packed choices, oldest first, and the decision that each begins with.
 
     A choice counts once its first decision is written, which is done last and undone first. So an
-    interruption leaves the other columns too long at most, and the next change cuts them.
+    interruption leaves a choice too many at most, and the next change drops it.
     """
 
-    __slots__ = ("_actions", "_ends", "_learns", "_shares", "_starts")
+    __slots__ = ("_choices", "_starts")
 
     def __init__(self) -> None:
-        self._starts, self._shares = array("q"), array("d")
-        self._learns, self._ends, self._actions = bytearray(), array("q"), bytearray()
-
-    def __len__(self) -> int:
-        return len(self._starts)
+        self._starts, self._choices = array("q"), list[bytes]()
 
     def note(self, since: int, how: HowChosen) -> None:
         """How decisions come about from this one on. What was said of it, and of later ones, is
@@ -378,62 +376,23 @@ class KeptChoices:
         """
         self.add(since, packed(how))
 
-    def add(self, since: int, way: PackedChoice) -> None:
-        starts, ends = self._starts, self._ends
-        count = len(starts)
-        if count != len(ends) or not count or starts[-1] >= since or len(self._actions) != ends[-1]:
-            self.forget_from(since)
-        action, share, learn = way
-        is_alike = starts and self._shares[-1] == share and self._actions.endswith(action)
-        if is_alike and self.way(len(starts) - 1) == way:
-            return
-        self._actions += action
-        self._ends.append(len(self._actions))
-        self._learns.append(learn)
-        self._shares.append(share)
-        self._starts.append(since)
-
-    def forget_from(self, id: int) -> None:
-        """Forget choices that begin with this decision, or later."""
-        starts = self._starts
-        while starts and starts[-1] >= id:
+    def add(self, since: int, choice: bytes) -> None:
+        starts, choices = self._starts, self._choices
+        while starts and starts[-1] >= since:
             starts.pop()
-        count, ends = len(starts), self._ends
-        if len(ends) > count or len(self._actions) > (ends[-1] if ends else 0):
-            for column in (self._shares, self._learns, ends):
-                del column[count:]
-            del self._actions[ends[-1] if count else 0 :]
+        del choices[len(starts) :]
+        if not choices or choices[-1] != choice:
+            choices.append(choice)
+            starts.append(since)
 
-    def way(self, place: int) -> PackedChoice:
-        begin = self._ends[place - 1] if place else 0
-        action = bytes(self._actions[begin : self._ends[place]])
-        return PackedChoice(action, self._shares[place], bool(self._learns[place]))
-
-    def how(self, place: int) -> HowChosen:
-        action, share, learn = self.way(place)
-        return HowChosen(unpacked(action), None if share == UNKNOWN else share, learn)
-
-    def at(self, id: int) -> HowChosen:
-        """How this decision came about."""
-        return self.how(bisect_right(self._starts, id) - 1)
-
-    def runs(self, before: int) -> Iterator[tuple[int, int, HowChosen]]:
-        """Of decisions before this one: each choice, its first decision, and the one after its
-        last.
+    def runs(self, before: int) -> Iterator[tuple[int, int, bytes]]:
+        """Of decisions before this one: the first and the one after the last that were chosen
+        alike, and their packed choice.
         """
-        for since, until, place in self._spans(before):
-            yield since, until, self.how(place)
-
-    def ways(self, before: int) -> Iterator[tuple[int, PackedChoice]]:
-        """Choices that begin before this decision: the first of each, and how it is kept."""
-        for since, _, place in self._spans(before):
-            yield since, self.way(place)
-
-    def _spans(self, before: int) -> Iterator[tuple[int, int, int]]:
         starts = self._starts
         for place in range(bisect_right(starts, before - 1)):
             until = starts[place + 1] if place + 1 < len(starts) else before
-            yield starts[place], min(until, before), place
+            yield starts[place], min(until, before), self._choices[place]
 
 
 class DecisionRow(NamedTuple):
@@ -476,7 +435,8 @@ class DecisionTable(Tabular):
         return self.asked
 
     def __iter__(self) -> Iterator[DecisionRow]:
-        for since, until, (action, propensity, learn) in self.chosen.runs(self.asked + 1):
+        for since, until, choice in self.chosen.runs(self.asked + 1):
+            action, propensity, learn = unpacked(choice)
             label = self.labels.of(action)
             for id in range(since, until):
                 yield DecisionRow(id, action, label, propensity, learn, id in self.waiting)
@@ -502,18 +462,18 @@ def chosen_to_data(chosen: KeptChoices, asked: int) -> ChosenData:
     """Plain data, for JSON: the ways that a decision came about, each once; and by choice, how many
     decisions after the last one it begins, and the number of its way.
     """
-    numbers, runs, last = dict[PackedChoice, int](), list[int](), 0
-    for since, way in chosen.ways(asked + 1):
-        runs += since - last, numbers.setdefault(way, len(numbers))
+    numbers, runs, last = dict[bytes, int](), list[int](), 0
+    for since, _, choice in chosen.runs(asked + 1):
+        runs += since - last, numbers.setdefault(choice, len(numbers))
         last = since
-    return ChosenData([choice_to_data(way) for way in numbers], runs)
+    return ChosenData(list(map(choice_to_data, numbers)), runs)
 
 
-def choice_to_data(way: PackedChoice) -> tuple[Any, float | None, bool]:
+def choice_to_data(choice: bytes) -> tuple[Any, float | None, bool]:
     """Super arms are written as they are packed, in hexadecimal digits."""
-    packs = way.action[0] in (MASK, LISTED)
-    action = way.action.hex() if packs else unpacked(way.action)
-    return action, None if way.share == UNKNOWN else way.share, way.learn
+    action, propensity, learn = unpacked(choice)
+    packs = choice[HEAD.size] in (MASK, LISTED)
+    return choice[HEAD.size :].hex() if packs else action, propensity, learn
 
 
 def chosen_from_data(saved: ChosenData) -> KeptChoices:
@@ -522,11 +482,11 @@ def chosen_from_data(saved: ChosenData) -> KeptChoices:
     Raises:
         ValueError, LookupError, OverflowError: it is not that.
     """
-    chosen, since, ways = KeptChoices(), 0, list[PackedChoice]()
+    chosen, since, choices = KeptChoices(), 0, list[bytes]()
     for action, share, learn in saved.ways:
-        known = unpacked(bytes.fromhex(action)) if isinstance(action, str) else action
-        ways.append(packed(HowChosen(known, share, learn)))
+        known = unpacked_action(bytes.fromhex(action)) if isinstance(action, str) else action
+        choices.append(packed(HowChosen(known, share, learn)))
     for gap, number in zip(saved.runs[::2], saved.runs[1::2], strict=True):
         since += gap
-        chosen.add(since, ways[number])
+        chosen.add(since, choices[number])
     return chosen
