@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpbandits.core.inputs import checked_noise, shown
 from dpbandits.noise.protocol import Noise
-from dpbandits.session.times import Clock, require_clock
+from dpbandits.session.options import require_clock
+from dpbandits.session.times import Clock
 
 if TYPE_CHECKING:
     from dpbandits.service.client import AsyncRemoteStore

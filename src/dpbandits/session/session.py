@@ -78,6 +78,7 @@ from dpbandits.session.options import (
     mechanism_with_guardrail,
     require_agreement,
     require_choice,
+    require_clock,
     require_for_contexts,
     require_one_mean,
     require_policy,
@@ -123,7 +124,6 @@ from dpbandits.session.times import (
     attribution_of,
     clock_advice,
     periods_of,
-    require_clock,
     require_few,
 )
 from dpbandits.session.traffic import SampleRatio, Traffic

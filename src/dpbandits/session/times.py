@@ -158,30 +158,6 @@ class AttributionData(Struct):
     due: list[tuple[Number, Finite]]
 
 
-def require_clock(clock: object, *windows: object) -> None:
-    """Check a clock.
-
-    Args:
-        windows: the options that need a clock; if given, one of them has to be set.
-
-    Raises:
-        TypeError: it is not callable.
-        ValueError: nothing needs a clock.
-    """
-    if clock is None:
-        return
-    if not callable(clock):
-        raise TypeError(
-            f"Expected clock={shown(clock)} to be a function that returns the time, as a datetime "
-            "or a number of seconds; for example time.time."
-        )
-    if windows and all(window is None for window in windows):
-        raise ValueError(
-            "Expected no clock=: this session has nothing to time. Make it with window=, "
-            "attribution_window= or period=, too."
-        )
-
-
 def attribution_of(window: object, clock: Clock | None) -> AttributionWindow | None:
     """Return the window of this option; None if it is None.
 
