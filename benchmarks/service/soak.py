@@ -151,6 +151,11 @@ def kill_one(place: Place, told: Told, point: str, count: int, name: str) -> boo
     return status == signal.SIGKILL
 
 
+def told_in(rows: Rows, uid: str) -> int:
+    """Decisions whose answers count."""
+    return sum(row.status == "told" for row in rows.decisions(uid, 0, 2**62))
+
+
 def verdict(place: Place, told: Told, name: str) -> Counter[str]:
     """What was lost, and what was done twice."""
     found = Counter({"drawn twice": told.twice})
@@ -158,10 +163,9 @@ def verdict(place: Place, told: Told, name: str) -> Counter[str]:
         campaign = store[name]
         replies = campaign.tell_many([(each, 0) for each in sorted(told.acknowledged)])
         found["lost"] = sum(reply != "already" for reply in replies)
-        counted, records = inside(
-            campaign, lambda part, rows: (rows.counts(part.uid), part.session._current.records)
+        done, records = inside(
+            campaign, lambda part, rows: (told_in(rows, part.uid), part.session._current.records)
         )
-        done = sum(each.get("told", 0) for each in counted.values())
         found["folded twice"] = max(0, records - done)
         found["folded too little"] = max(0, done - records)
         final = {r.step: json.dumps(r.answers) for r in campaign.releases(limit=MOST_AT_ONCE)}

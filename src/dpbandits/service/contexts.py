@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from msgspec.structs import replace as replaced
 
 from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import Floats
@@ -42,8 +43,6 @@ from dpbandits.session.storing import (
     ChangeRecorder,
     ContextualParts,
     context_changes,
-    current_contexts,
-    keep_contexts,
 )
 
 POLICY, STATE = "policy", "state"
@@ -253,9 +252,10 @@ class ContextRows:
                 theirs = [number for number in rows if number <= theirs[-1]]
             for number in theirs:
                 self._drop(arm, number)
-        now = current_contexts(session)
-        recent = self._recent(session.policy.arms)
-        keep_contexts(session, now._replace(recent=recent, pilot=self._of_arm(FIRST_VISITORS)))
+        state, recent = session._current.folded(), self._recent(session.policy.arms)
+        assert state.contexts is not None
+        kept = state.contexts._replace(recent=recent, pilot=self._of_arm(FIRST_VISITORS))
+        session._replace_state(replaced(state, contexts=kept))
 
     def restart(self) -> None:
         """The policy begins anew, and knows of no contexts."""
@@ -290,7 +290,9 @@ class ContextRows:
         return changed
 
     def _changed_cells(self, session: Session) -> tuple[list[CellRow], list[tuple[int, int]]]:
-        now = current_contexts(session).open
+        contexts = session._current.folded().contexts
+        assert contexts is not None
+        now = contexts.open
         closed = self._cells.keys() - now.keys()  # by a close, which says so of no arm
         arms = {*now, *self._cells} if self._touched is None else {*self._touched, *closed}
         changed, emptied = list[CellRow](), list[tuple[int, int]]()

@@ -820,14 +820,6 @@ class Rows:
         of = self.group, place
         return run(self._connection, RESPONSE, ("of", "at"), of).scalar_one_or_none()
 
-    def counts(self, uid: str) -> dict[str, dict[str, int]]:
-        """By action (as JSON), decisions by status."""
-        c, counts = tables.decision.c, dict[str, dict[str, int]]()
-        query = select(c.action, c.status, func.count()).where(c.campaign == uid)
-        for action, status, many in self._connection.execute(query.group_by(c.action, c.status)):
-            counts.setdefault(action, {})[status] = many
-        return counts
-
     # Writing
 
     def write(self, uid: str, change: Change) -> None:

@@ -12,6 +12,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from struct import iter_unpack
 from typing import Any, Literal, NamedTuple, final
@@ -93,7 +94,6 @@ class StoreSeal:
         self, key: bytes | None, secret: Callable[[], bytes] = lambda: secrets.token_bytes(32)
     ) -> None:
         self._key, self._secret = checked_key(key), secret
-        self._calls: bytes | None = None if key is None else self.derived("calls")
         self._campaigns = dict[str, CampaignSeal]()
 
     def __repr__(self) -> str:
@@ -115,17 +115,17 @@ class StoreSeal:
         """The key under which the people of a group are put on sides (see `HoldoutRule`)."""
         return None if self._key is None else self.derived(f"sides {group}")
 
+    @cached_property
+    def _calls(self) -> bytes:
+        return self._secret() if self._key is None else self.derived("calls")
+
     def call_place(self, group: str, principal: str, key: str) -> str:
         """Under what the reply to a call is kept. Neither can be read from it."""
-        if self._calls is None:
-            self._calls = self._secret()
         text = json.dumps([group, principal, key]).encode()
         return hmac.new(self._calls, text, hashlib.sha256).hexdigest()
 
     def call_mark(self, text: str) -> str:
         """Tells whether two calls say the same, and nothing of what they say."""
-        if self._calls is None:
-            self._calls = self._secret()
         return hmac.new(self._calls, b"mark" + text.encode(), hashlib.sha256).hexdigest()
 
     def of(self, row: CampaignRow) -> "CampaignSeal":

@@ -286,21 +286,6 @@ def lines_of(
 # Contexts
 
 
-def current_contexts(session: Session) -> Contexts:
-    """Return what a session keeps of contexts."""
-    contexts = session._current.folded().contexts
-    assert contexts is not None
-    return contexts
-
-
-def keep_contexts(session: Session, contexts: Contexts) -> None:
-    """Forget the contexts that are not among these."""
-    state = session._current.folded()
-    assert state.contexts is not None
-    kept = state.contexts._replace(recent=contexts.recent, pilot=contexts.pilot)
-    session._replace_state(replaced(state, contexts=kept))
-
-
 class ContextChanges(NamedTuple):
     """What happened to contexts, in order.
 
