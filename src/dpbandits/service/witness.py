@@ -281,6 +281,15 @@ class Witness:
             with self._alone.one(self._engine) as connection:
                 yield connection
 
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A transaction that nobody else writes beside, committed as the block is left."""
+        with self._connected("written") as connection:
+            assert connection is not None
+            self._begin(connection)
+            yield connection
+            connection.commit()
+
     def marks(self, uids: Sequence[str]) -> dict[str, Mark]:
         """How far these campaigns were seen to have come."""
         with self._connected("read") as connection:
@@ -319,9 +328,7 @@ class Witness:
             WitnessError: one was seen elsewhere, so two copies of one campaign are at work; or the
                 witness cannot be written.
         """
-        with self._connected("written") as connection:
-            assert connection is not None
-            self._begin(connection)
+        with self._writing() as connection:
             for uid, (mark, after, at) in moves.items():
                 if is_known(connection, uid, mark):
                     continue  # another process was here, and may have come further since
@@ -335,7 +342,6 @@ class Witness:
                 seen = at if at > EARLIEST else None
                 values = {"campaign": uid, **mark._asdict(), "latest": seen}
                 connection.execute(insert(mark_table), [values])
-            connection.commit()
 
     def batch(self, call: str, generation: int) -> int:
         """Witness, before its outcomes are recorded, that a batch is being recorded. Returns the
@@ -345,16 +351,13 @@ class Witness:
             call: a hash of the call's key.
         """
         c = batch_table.c
-        with self._connected("written") as connection:
-            assert connection is not None
-            self._begin(connection)
+        with self._writing() as connection:
             generation_of_batch = connection.execute(
                 select(c.generation).where(c.call == call)
             ).scalar()
             if generation_of_batch is None:
                 values = {"call": call, "generation": generation}
                 connection.execute(insert(batch_table), [values])
-            connection.commit()
         return generation if generation_of_batch is None else int(generation_of_batch)
 
     def scope(self, name: str) -> ScopeMark | None:
@@ -370,11 +373,8 @@ class Witness:
     def add_scope(self, name: str, mark: ScopeMark) -> None:
         """Witness how a budget over campaigns stands."""
         values = {"name": name, "spent": mark.spent, **mark.kind._asdict()}
-        with self._connected("written") as connection:
-            assert connection is not None
-            self._begin(connection)
+        with self._writing() as connection:
             connection.execute(insert(scope_table), [values])
-            connection.commit()
 
     def is_empty(self) -> bool:
         """Whether it never saw a campaign."""
@@ -385,11 +385,8 @@ class Witness:
 
     def add_key(self, hash: str, revoked: float | None = None) -> None:
         """Witness that an access key was made, or revoked at a time."""
-        with self._connected("written") as connection:
-            assert connection is not None
-            self._begin(connection)
+        with self._writing() as connection:
             connection.execute(insert(key_table), [{"hash": hash, "revoked": revoked}])
-            connection.commit()
 
     def keys(self) -> dict[str, float | None]:
         """By hash, when the access keys that were ever made were revoked."""
@@ -403,14 +400,11 @@ class Witness:
         them.
         """
         query = select(secret_table.c.secret).where(secret_table.c.id == 1)
-        with self._connected("written") as connection:
-            assert connection is not None
-            self._begin(connection)
+        with self._writing() as connection:
             row = connection.execute(query).scalar()
             if row is None:
                 row = secrets.token_bytes(32)
                 connection.execute(insert(secret_table), [{"id": 1, "secret": row}])
-            connection.commit()
         return bytes(row)
 
     def close(self) -> None:
