@@ -981,6 +981,7 @@ class Database:
             self.engine.dispose()
             raise
         self._inode = None if self.file is None else inode_of(self.file)
+        event.listen(self.engine, "connect", lambda *_: self._require_same_file(), insert=True)
         if self.file is not None:
             withdraw_from_others(self.file)
         self._process, self._left = this_process(), list[Any]()
@@ -1203,7 +1204,6 @@ class Database:
         if self.file is None:
             return
         self._require_own_process()
-        self._require_same_file()
         with translated("written"), self._alone.one(self.engine) as connection:
             self._emptied = -math.inf  # where somebody reads, the next transaction tries again
             self._empty_log(connection)

@@ -122,6 +122,8 @@ def test_a_copy_that_takes_the_place_of_an_open_file_is_refused(lite: Lite) -> N
         for call in store["c"].ask, store["c"].summary, lambda: store["c"].tell(asked[0], 1):
             with pytest.raises(dpb.StoreError, match="moved or replaced"):
                 call()
+    assert lite.file.with_name("trial.db-wal").stat().st_size == 0, "it belongs to the other file"
+    assert lite.open()["c"].ask(2)
 
 
 # What is given up, and what goes on
