@@ -147,6 +147,9 @@ def test_an_ask_of_the_callers_key_that_came_through_is_not_void(far: Make) -> N
 
 def test_without_a_fallback_what_nobody_got_is_void_at_the_next_contact(far: Make) -> None:
     trial = far()
+    trial.faults.next = ["unreachable"] * 4
+    with pytest.raises(dpb.StoreError, match=r"No server answers .*ConnectError: refused"):
+        trial("ask", user="anna")
     trial.faults.next = ["done"] * 4
     with pytest.raises(dpb.StoreError, match="No server answers"):
         trial("ask", user="anna")

@@ -160,7 +160,10 @@ class Failure(NamedTuple):
     @classmethod
     def of(cls, error: httpx.RequestError) -> Failure:
         unsent = httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout
-        return cls(type(error).__name__, not isinstance(error, unsent))
+        kind = type(error).__name__
+        if isinstance(error, httpx.ConnectError):  # such as a certificate that is not trusted
+            kind = f"{kind}: {error}"
+        return cls(kind, not isinstance(error, unsent))
 
 
 Flow = Generator[Send | float, Any, Value]
