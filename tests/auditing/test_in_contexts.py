@@ -161,5 +161,6 @@ def test_too_little_noise_is_caught() -> None:
     report = audited(made)
     assert report.failed
     assert report.lower_bound == 4.0
+    assert audited(TooLittleNoise, epsilon=2).failed
     with pytest.raises(CheckFailed, match="the claim is 2"):
         check_policy(made)

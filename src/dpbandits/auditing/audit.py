@@ -134,6 +134,8 @@ def made_from_class(
         )
     argument = size_argument(cls) if issubclass(cls, Policy) else None
     size = {} if argument is None else {argument: arms}
+    if "features" in known:
+        size["features"] = 2
     make_it: Callable[..., Any] = cls
     try:
         return make_it(**size, **budget)
