@@ -382,8 +382,7 @@ def calibrated(
 def stated(on_a: Floats, on_b: Floats, many: tuple[int, int], doubt: float) -> Integers:
     """Log-odds in steps of 1/16."""
     odds = np.log((on_a + doubt) / max(1, many[0])) - np.log((on_b + doubt) / max(1, many[1]))
-    levels: Integers = np.clip(np.rint(SCALE * odds), -LARGEST, LARGEST).astype(np.int64)
-    return levels
+    return np.clip(np.rint(SCALE * odds), -LARGEST, LARGEST).astype(np.int64)
 
 
 def gain(levels: Integers) -> Floats:

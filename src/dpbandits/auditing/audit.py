@@ -546,8 +546,7 @@ def black_box(made: Any, how: AuditSetting, budget: float = math.inf) -> Subject
     if isinstance(made, Randomizer):
         return RandomizerSubject(made)
     if is_subject(made):
-        subject: Subject = made
-        return subject
+        return made
     if takes_data(made):
         return FunctionSubject(made, how.title, arms=how.arms, rounds=how.rounds)
     patience = math.inf if how.runs is not None else max(1.0, PATIENCE * budget)

@@ -36,10 +36,7 @@ def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed
 
 def play_tape(host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any) -> Path:
     marks = np.arange(1, rounds + 1)
-    path: Path = host(
-        policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5)
-    )
-    return path
+    return host(policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5))
 
 
 def state_is_plain(policy: Policy) -> None:

@@ -195,8 +195,7 @@ class Recorder(Relay):
     def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
         exact = tuple(int(value) for value in values)
         draw = methodcaller("joint", exact, sensitivity=sensitivity, epsilon=epsilon)
-        noisy: tuple[int, ...] = self._record("joint", exact, sensitivity, epsilon, draw)
-        return noisy
+        return self._record("joint", exact, sensitivity, epsilon, draw)
 
     def threshold(self, *, sensitivity: int, epsilon: Fraction) -> int:
         def draw(base: Noise) -> int:

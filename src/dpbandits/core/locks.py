@@ -52,8 +52,7 @@ class CallLock:
         lock = self._locks.setdefault(this_process(), RLock())
         if lock._is_owned():  # what `threading.Condition` asks, too
             raise self._refusal()
-        found: AbstractContextManager[Any] = lock
-        return found
+        return lock
 
     def run(self, call: Callable[[], Value]) -> Value:
         """Make a call while the lock is held."""

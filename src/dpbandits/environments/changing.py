@@ -172,8 +172,7 @@ class ChangingMeans(Environment):
     def _until(self, rounds: int) -> Floats:
         """Return each arm's expected rewards in the first `rounds` rounds, shape (arms,)."""
         piece = int(self._piece(rounds))
-        found: Floats = self._before[piece] + self.pieces[piece] * (rounds - self.starts[piece])
-        return found
+        return self._before[piece] + self.pieces[piece] * (rounds - self.starts[piece])
 
     def _piece(self, rounds: Any) -> Any:
         """Return the piece of the round after so many rounds."""

@@ -240,8 +240,7 @@ class Prior:
         others = rng.uniform(base, best, self.size - 2)
         if self.labels:
             return np.array([base, *rng.permutation(np.array([best, *others]))])
-        rates: Floats = rng.permutation(np.array([base, best, *others]))
-        return rates
+        return rng.permutation(np.array([base, best, *others]))
 
 
 @dataclass(frozen=True)

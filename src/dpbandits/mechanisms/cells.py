@@ -95,8 +95,7 @@ class Shape(NamedTuple):
     def covariance(self, rho: float) -> Floats:
         """The covariance of the noise in Σ r·x, in reward units, shape (features, features)."""
         inverse = np.linalg.inv(self.matrix.astype(np.float64))
-        found: Floats = inverse @ inverse.T * (self.sensitivity / STEPS) ** 2 / (2.0 * rho)
-        return found
+        return inverse @ inverse.T * (self.sensitivity / STEPS) ** 2 / (2.0 * rho)
 
 
 class ShapedBlock(NamedTuple):
@@ -162,8 +161,7 @@ def largest_reach(matrices: Integers, contexts: Integers) -> Integers:
     features = contexts.shape[1]
     turned = (np.abs(contexts @ matrices.T) >> SHIFT) + 1
     squares = (turned * turned).reshape(len(contexts), -1, features).sum(axis=2)
-    found: Integers = squares.max(axis=0)
-    return found
+    return squares.max(axis=0)
 
 
 @final

@@ -156,10 +156,7 @@ class Randomizer(ABC):
                 f"Expected a report to be about 1 to {self.width} rewards, got {number}. Nothing "
                 "was sent."
             )
-        steps: list[int] = vector_on_grid(
-            checked_rewards(reward, number), self.grid, noise
-        ).tolist()
-        return steps
+        return vector_on_grid(checked_rewards(reward, number), self.grid, noise).tolist()
 
 
 def rewards_in(reward: object) -> int | None:

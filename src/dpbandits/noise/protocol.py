@@ -81,8 +81,7 @@ def laplaces(noise: Noise, values: Values, *, sensitivity: int, epsilon: Fractio
     several = getattr(type(noise), "laplaces", None)
     if several is None:
         return [noise.laplace(v, sensitivity=sensitivity, epsilon=epsilon) for v in values]
-    noised: list[int] = several(noise, values, sensitivity=sensitivity, epsilon=epsilon)
-    return noised
+    return several(noise, values, sensitivity=sensitivity, epsilon=epsilon)
 
 
 def toss(noise: Noise, part: int, whole: int) -> bool:

@@ -180,8 +180,7 @@ class LinearMatroid(Matroid):
             current, table = current.copy(), pivoted(table, row, e, self._prime)
             current[row] = e
         self._known = Coordinates(current, table)
-        nonzero: Booleans = table[np.argsort(current)] != 0
-        return nonzero
+        return table[np.argsort(current)] != 0
 
     def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         return self._circuits(basis, [e])[0]

@@ -582,8 +582,7 @@ class GraphicMatroid(Matroid):
         paths = self._paths(basis)
         ends = np.array(self._ends)
         # two paths to the root share all arms except the path between them
-        table: Booleans = paths[ends[:, 0]] ^ paths[ends[:, 1]]
-        return table
+        return paths[ends[:, 0]] ^ paths[ends[:, 1]]
 
     def _paths(self, basis: SuperArm) -> Booleans:
         """Return which basis edges lie between each node and the root of its tree, shape (nodes,

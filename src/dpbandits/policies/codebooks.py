@@ -37,8 +37,7 @@ def whitening(contexts: Floats) -> Floats:
     values, axes = np.linalg.eigh(contexts.T @ contexts / len(contexts))
     if values.max() <= 0.0:  # all contexts are zero
         return np.eye(contexts.shape[1])
-    found: Floats = axes / np.sqrt(values + FLOOR * values.max())
-    return found
+    return axes / np.sqrt(values + FLOOR * values.max())
 
 
 def in_cells(rows: Floats, book: Floats) -> tuple[Integers, Floats]:

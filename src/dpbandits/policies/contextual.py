@@ -908,5 +908,4 @@ class DPLinUCB(PrivateLinear):
             return np.full(self.arms, float(self.width))
         grown = np.linalg.slogdet(information)[1] - self.dimension * math.log(self.prior)
         chance = 2.0 * math.log(self.arms / self.delta)
-        radius: Floats = np.sqrt(chance + grown) + math.sqrt(self.prior)
-        return radius
+        return np.sqrt(chance + grown) + math.sqrt(self.prior)

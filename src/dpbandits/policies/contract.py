@@ -499,8 +499,7 @@ def problem_of(policy: Policy) -> DecisionSet | None:
     """Return the decision set of a policy (its field `problem`); None for a policy that plays
     single arms.
     """
-    problem: DecisionSet | None = getattr(policy, "problem", None)
-    return problem
+    return getattr(policy, "problem", None)
 
 
 def size_argument(cls: type[Policy]) -> str | None:

@@ -135,15 +135,13 @@ def normal_bounds(
     weighted = floats_of([s.weighted[arm] for arm in arms])
     logs = floats_of([math.log((s.t + 1) / s.rounds[arm]) for arm in arms])
     width = np.sqrt(2.0 * (factor * np.maximum(1.0, logs)) / both)
-    bounds: list[float] = ((weighted + centre / spread) / both + side * width).tolist()
-    return bounds
+    return ((weighted + centre / spread) / both + side * width).tolist()
 
 
 def expected_means(s: JointStatistics, centre: float, spread: float) -> list[float]:
     """Return `normal_bound` at level 0 for all arms; the prior's mean without a release."""
     both = floats_of(s.precisions) + 1.0 / spread
-    means: list[float] = ((floats_of(s.weighted) + centre / spread) / both).tolist()
-    return means
+    return ((floats_of(s.weighted) + centre / spread) / both).tolist()
 
 
 def folded(

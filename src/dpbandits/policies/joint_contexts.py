@@ -416,5 +416,4 @@ def likely_records(noised: Floats, shares: Floats, visits: int, variance: float)
     excess = float(((noised - foreseen) ** 2 - variance).sum())
     error = max(LEAST_ERROR**2, excess / square) if square else 1.0
     spread = error * foreseen**2 + foreseen + 1.0
-    found: Floats = (noised * spread + foreseen * variance) / (spread + variance)
-    return found
+    return (noised * spread + foreseen * variance) / (spread + variance)

@@ -211,8 +211,7 @@ class Campaign:
             key=key,
             context=context,
         )
-        found: Any = self._do(op, None, first if count is None else None)
-        return found  # type: ignore[no-any-return]  # of the operation
+        return self._do(op, None, first if count is None else None)
 
     def tell(self, decision: CampaignDecision | str | UUID, reward: object) -> TellStatus:
         """Record the reward of a decision (or of its id); returns what became of it.
@@ -221,8 +220,7 @@ class Campaign:
             RewardError: no number in the declared range. Nothing was recorded.
             TypeError, ValueError: neither a decision nor its id. Nothing was recorded.
         """
-        status: TellStatus = self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
-        return status
+        return self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
 
     def tell_many(
         self, tells: Iterable[tuple[CampaignDecision | str | UUID, object]]
@@ -238,13 +236,11 @@ class Campaign:
             RewardError: one of them is no reward. None was recorded.
             TypeError: one of them is no pair, or not of a decision or its id. None was recorded.
         """
-        statuses: list[TellStatus] = self._do(ops.told_pairs(tells))
-        return statuses
+        return self._do(ops.told_pairs(tells))
 
     def tell_message(self, decision: CampaignDecision | str | UUID, message: str) -> TellStatus:
         """In the local model: record a user's answer as their device sent it."""
-        status: TellStatus = self._do(ops.told_message(decision, message), None, only)
-        return status
+        return self._do(ops.told_message(decision, message), None, only)
 
     def record(
         self,
@@ -265,14 +261,12 @@ class Campaign:
             ValueError: as `Session.record`; or the campaign has a holdout. None was recorded.
         """
         own = self._segment if segment is None else segment
-        status: TellStatus = self._do(ops.recorded_batch(arm, outcomes, own, key), by)
-        return status
+        return self._do(ops.recorded_batch(arm, outcomes, own, key), by)
 
     def expire(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Nobody answered: the declared default counts (see `Session.expire`)."""
         op = ops.Expire.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        statuses: list[TellStatus] = self._do(op)
-        return statuses
+        return self._do(op)
 
     def pending(
         self, after: int = 0, limit: int | None = None, *, segment: str | None = None
@@ -311,42 +305,39 @@ class Campaign:
     def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Decisions that were never carried out (see `Session.void`)."""
         op = ops.Void.model_construct(decisions=[id_of(each) for each in decisions], key=None)
-        statuses: list[TellStatus] = self._do(op)
-        return statuses
+        return self._do(op)
 
     def add_arm(
         self, label: str | None = None, *, by: str | None = None, key: str | None = None
     ) -> int:
         """Add an arm, from the next decision on; returns its number (see `Session.add_arm`)."""
-        added: int = self._do(made(ops.AddArm, arm=label, key=key), by)
-        return added
+        return self._do(made(ops.AddArm, arm=label, key=key), by)
 
     def retire_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Never play an arm again (see `Session.retire_arm`)."""
-        return self._do(made(ops.RetireArm, arm=arm, key=key), by)  # type: ignore[no-any-return]
+        return self._do(made(ops.RetireArm, arm=arm, key=key), by)
 
     def restart_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> int:
         """Forget what was released of an arm whose mean has changed; returns its new number (see
         `Session.restart_arm`).
         """
-        number: int = self._do(made(ops.RestartArm, arm=arm, key=key), by)
-        return number
+        return self._do(made(ops.RestartArm, arm=arm, key=key), by)
 
     def pause_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play an arm no more until `resume_arm`."""
-        return self._do(made(ops.PauseArm, arm=arm, key=key), by)  # type: ignore[no-any-return]
+        return self._do(made(ops.PauseArm, arm=arm, key=key), by)
 
     def resume_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
         """Play a paused arm again."""
-        return self._do(made(ops.ResumeArm, arm=arm, key=key), by)  # type: ignore[no-any-return]
+        return self._do(made(ops.ResumeArm, arm=arm, key=key), by)
 
     def drop_open(self, *, by: str | None = None, key: str | None = None) -> None:
         """Drop, unread, what was recorded since the last releases (see `Session.drop_open`)."""
-        return self._do(made(ops.DropOpen, key=key), by)  # type: ignore[no-any-return]
+        return self._do(made(ops.DropOpen, key=key), by)
 
     def finish(self, *, by: str | None = None, key: str | None = None) -> None:
         """A stopping rule that has not halted gives its answer now (see `Session.finish`)."""
-        return self._do(made(ops.Finish, key=key), by)  # type: ignore[no-any-return]
+        return self._do(made(ops.Finish, key=key), by)
 
     def close(
         self,
@@ -371,7 +362,7 @@ class Campaign:
                 changed.
         """
         op = made(ops.Close, why=why or None, winner=winner, read=read, key=key)
-        return self._do(op, by)  # type: ignore[no-any-return]
+        return self._do(op, by)
 
     def erase(
         self, user: str | int | UUID, *, by: str | None = None, key: str | None = None
@@ -379,12 +370,11 @@ class Campaign:
         """Forget a person: their pending decisions are void, and nobody learns from them any more
         in the window that is open. What was released stays. Returns how many decisions were void.
         """
-        many: int = self._do(made(ops.Erase, user=user, key=key), by)
-        return many
+        return self._do(made(ops.Erase, user=user, key=key), by)
 
     def settle(self) -> None:
         """Record the answers whose time has passed. A server does it by itself."""
-        return self._do(ops.Settle())  # type: ignore[no-any-return]
+        return self._do(ops.Settle())
 
     def fence(self) -> None:
         """Give up all that is open, and go on: for a witness that was lost. A database that was
@@ -439,37 +429,37 @@ class Campaign:
     @property
     def guarantee(self) -> Guarantee | None:
         """What every decision of this campaign promises together (see `Session.guarantee`)."""
-        return self._view("guarantee")  # type: ignore[no-any-return]
+        return self._view("guarantee")
 
     @property
     def spent(self) -> Fraction | None:
         """The exact privacy cost to the record charged most (see `Session.spent`)."""
-        return self._view("spent")  # type: ignore[no-any-return]
+        return self._view("spent")
 
     @property
     def generation(self) -> int:
         """Fences so far, plus one."""
-        return self._view("generation")  # type: ignore[no-any-return]
+        return self._view("generation")
 
     @property
     def policy(self) -> Policy:
         """The policy at work; with segments, as it was at first: each learns for itself."""
-        return self._view("policy")  # type: ignore[no-any-return]
+        return self._view("policy")
 
     @property
     def attribution_window(self) -> float | None:
         """For how many seconds an answer is waited for; None: it counts as it comes."""
-        return self._view("attribution_window")  # type: ignore[no-any-return]
+        return self._view("attribution_window")
 
     @property
     def guardrail(self) -> Guardrail | None:
         """The second number of each record that is watched; None: there is none."""
-        return self._view("guardrail")  # type: ignore[no-any-return]
+        return self._view("guardrail")
 
     @property
     def options(self) -> dict[str, Any]:
         """How the campaign was made. Public."""
-        return self._view("options")  # type: ignore[no-any-return]
+        return self._view("options")
 
     @property
     def arms(self) -> tuple[ArmState, ...] | Any:
@@ -492,14 +482,14 @@ class Campaign:
 
     def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
         """Releases, as noised, in order."""
-        return self._view("releases", after=after, limit=limit)  # type: ignore[no-any-return]
+        return self._view("releases", after=after, limit=limit)
 
     def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
         """Decisions with their propensities, in order, from after one round on; all of them, or at
         most `limit`. Rewards are not in it: they are not kept.
         """
         if limit is not None:
-            return self._view("decisions", after=after, limit=limit)  # type: ignore[no-any-return]
+            return self._view("decisions", after=after, limit=limit)
         rows, next = list[StoredDecision](), after
         while True:
             page: DecisionPage = self._view("decisions", after=next, limit=PAGE_ROWS)
@@ -510,7 +500,7 @@ class Campaign:
 
     def events(self, limit: int = 100) -> list[CampaignEvent]:
         """What was done to the campaign besides asking and telling, newest first."""
-        return self._view("events", limit=limit)  # type: ignore[no-any-return]
+        return self._view("events", limit=limit)
 
     def beliefs(self, confidence: float = 0.95) -> Beliefs | Any:
         """The estimates of every arm (see `Session.beliefs`); with parts, `SegmentedBeliefs`."""
@@ -522,7 +512,7 @@ class Campaign:
         Raises:
             TypeError: the policy decides without contexts.
         """
-        return self._view("predictions", confidence=confidence, always=always)  # type: ignore[no-any-return]
+        return self._view("predictions", confidence=confidence, always=always)
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift | Any:
         """Every other arm against the control arm (see `Session.lift`); with parts, a
@@ -552,7 +542,7 @@ class Campaign:
         Raises:
             ValueError: this campaign has no holdout people, or a confidence outside (0, 1).
         """
-        return self._view("uplift", confidence=confidence)  # type: ignore[no-any-return]
+        return self._view("uplift", confidence=confidence)
 
     def expected_loss(self) -> ExpectedLoss | None:
         """What the people asked for so far are expected to have lost to privacy, were the arms'
@@ -563,15 +553,15 @@ class Campaign:
         Raises:
             RuntimeError: another one is being simulated.
         """
-        return self._view("expected_loss")  # type: ignore[no-any-return]
+        return self._view("expected_loss")
 
     def history(self) -> tuple[Moment, ...]:
         """The estimates after releases, at most 60 of them, the newest at the end."""
-        return self._view("history")  # type: ignore[no-any-return]
+        return self._view("history")
 
     def recent(self, newest: int = 1_000) -> Recent:
         """How often every arm was shown among the newest decisions."""
-        return self._view("recent", newest=newest)  # type: ignore[no-any-return]
+        return self._view("recent", newest=newest)
 
     def sample_ratio(self) -> SampleRatio | Any:
         """Whether traffic is as planned (see `Session.sample_ratio`); by part, where there are
@@ -581,11 +571,11 @@ class Campaign:
 
     def statement(self) -> str:
         """The privacy statement of this campaign, to print."""
-        return self._view("statement")  # type: ignore[no-any-return]
+        return self._view("statement")
 
     def participant_text(self) -> str:
         """One page for participants, in plain words, to print."""
-        return self._view("participants")  # type: ignore[no-any-return]
+        return self._view("participants")
 
     def description(self) -> str:
         """In the local model: what users' devices need to know (see `Session.description`).
@@ -594,8 +584,8 @@ class Campaign:
         Raises:
             TypeError: another model. Rewards are told as numbers.
         """
-        return self._view("description")  # type: ignore[no-any-return]
+        return self._view("description")
 
     def summary(self) -> Summary:
         """Where the campaign stands, in a few public numbers."""
-        return self._view("summary")  # type: ignore[no-any-return]
+        return self._view("summary")

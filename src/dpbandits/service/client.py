@@ -631,8 +631,7 @@ class RemoteStore:
                     time.sleep(step)
                     reply = None
         except StopIteration as end:
-            value: Value = end.value
-            return value
+            return end.value
         finally:
             flow.close()
 
@@ -661,8 +660,7 @@ def awaited(
     @wraps(verb)
     async def call(self: AsyncCampaign, /, *given: P.args, **options: P.kwargs) -> Value:
         made: Any = verb(self._campaign, *given, **options)
-        value: Value = await made
-        return value
+        return await made
 
     return call
 
@@ -719,8 +717,7 @@ class AsyncCampaign:
     ) -> CampaignDecision | list[CampaignDecision]:
         """Request the next decision, or a list of `count` of them (see `Campaign.ask`)."""
         ask: Any = self._campaign.ask
-        found: Any = await ask(count, eligible, user, segment, key, context)
-        return found  # type: ignore[no-any-return]  # of the operation
+        return await ask(count, eligible, user, segment, key, context)
 
     do = awaited(Campaign.do)
     tell = awaited(Campaign.tell)
@@ -788,39 +785,39 @@ class AsyncCampaign:
 
     async def guarantee(self) -> Guarantee | None:
         """See `Campaign.guarantee`."""
-        return await self._view("guarantee")  # type: ignore[no-any-return]
+        return await self._view("guarantee")
 
     async def spent(self) -> Fraction | None:
         """See `Campaign.spent`."""
-        return await self._view("spent")  # type: ignore[no-any-return]
+        return await self._view("spent")
 
     async def generation(self) -> int:
         """See `Campaign.generation`."""
-        return await self._view("generation")  # type: ignore[no-any-return]
+        return await self._view("generation")
 
     async def attribution_window(self) -> float | None:
         """See `Campaign.attribution_window`."""
-        return await self._view("attribution_window")  # type: ignore[no-any-return]
+        return await self._view("attribution_window")
 
     async def guardrail(self) -> Guardrail | None:
         """See `Campaign.guardrail`."""
-        return await self._view("guardrail")  # type: ignore[no-any-return]
+        return await self._view("guardrail")
 
     async def options(self) -> dict[str, Any]:
         """See `Campaign.options`."""
-        return await self._view("options")  # type: ignore[no-any-return]
+        return await self._view("options")
 
     async def arms(self) -> tuple[ArmState, ...] | dict[str, tuple[ArmState, ...]]:
         """See `Campaign.arms`."""
-        return await self._view("arms")  # type: ignore[no-any-return]
+        return await self._view("arms")
 
     async def ledger(self) -> list[LedgerLine] | dict[str, list[LedgerLine]]:
         """See `Campaign.ledger`."""
-        return await self._view("ledger")  # type: ignore[no-any-return]
+        return await self._view("ledger")
 
     async def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
         """See `Campaign.alarms`."""
-        return await self._view("alarms")  # type: ignore[no-any-return]
+        return await self._view("alarms")
 
 
 @final
@@ -903,8 +900,7 @@ class AsyncRemoteStore:
                     await asyncio.sleep(step)
                     reply = None
         except StopIteration as end:
-            value: Value = end.value
-            return value
+            return end.value
         finally:
             flow.close()  # a task that is cancelled
 

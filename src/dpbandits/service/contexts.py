@@ -132,8 +132,7 @@ class ContextRows:
         if known is None or known.hash != hash:
             data = json.loads(checked_text(rows.learned(uid, POLICY), hash))
             known = self._large[POLICY] = LargePart(policy_from_data(data, given), hash)
-        policy: ContextualPolicy = known.value
-        return policy
+        return known.value
 
     def _loaded_state(
         self, uid: str, rows: Rows, public: Mapping[str, Any], policy: ContextualPolicy

@@ -625,8 +625,7 @@ def putting(
     if by:
         rest = {name: made.excluded[name] for name in names if name not in by}
         made = made.on_conflict_do_update(index_elements=by, set_=rest)
-    statement: Insert = made
-    return statement
+    return made
 
 
 def json_rows(names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> str:

@@ -91,8 +91,8 @@ def open_store(
         require_extra(*FOR_CLIENTS)
         from dpbandits.service.client import RemoteStore
 
-        store: Any = RemoteStore(url, **client_options(token, timeout, fallback))
-        return store  # type: ignore[no-any-return]  # the same verbs
+        options = client_options(token, timeout, fallback)
+        return RemoteStore(url, **options)  # type: ignore[return-value]  # the same verbs
     if timeout is not None or fallback is not None or token is not None:
         raise ValueError(
             "Expected token=, timeout= and fallback= with the address of a server, http://… or "

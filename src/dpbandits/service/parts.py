@@ -359,8 +359,7 @@ def session_in(head: HeadRow) -> dict[str, Any]:
             f"this dpbandits reads version {VERSION}. Use the dpbandits that wrote it."
         )
     parts = json.loads(head.public)
-    session: dict[str, Any] = parts["public"] | {"policy": parts["policy"]}
-    return session
+    return parts["public"] | {"policy": parts["policy"]}
 
 
 def noise_to_go_on(setting: Setting, private: dict[str, Any], before: Part | None) -> Noise | None:
@@ -368,8 +367,7 @@ def noise_to_go_on(setting: Setting, private: dict[str, Any], before: Part | Non
     if private["noise"]["kind"] == "simulated":
         return None
     if before is not None:
-        same: Noise = before.session._vault.noise
-        return same
+        return before.session._vault.noise
     if setting.noise is not None and setting.noise.kind != private["noise"]["kind"]:
         return None
     return setting.noise

@@ -110,8 +110,7 @@ class Layout:
     @property
     def options(self) -> dict[str, Any]:
         """The options of the campaign. Public."""
-        shown: dict[str, Any] = json.loads(self.row.options)["shown"]
-        return shown
+        return json.loads(self.row.options)["shown"]
 
 
 @final
@@ -145,8 +144,7 @@ class Transaction:
 
     def kept(self, part: Part, make: Callable[[], Value]) -> Value:
         """Return the value that a view caches for a part between transactions."""
-        value: Value = self._host.kept.setdefault(part.uid, make())
-        return value
+        return self._host.kept.setdefault(part.uid, make())
 
     def accept(self, part: Part) -> None:
         """Keep the changes of this part so far, even if the current call fails later."""

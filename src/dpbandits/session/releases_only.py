@@ -514,8 +514,7 @@ class JointDPSession:
         """All that this session shows to anybody, as JSON has it: the public part of a saved
         session.
         """
-        found: dict[str, Any] = msgspec.to_builtins(self._public())
-        return found
+        return msgspec.to_builtins(self._public())
 
     def close(self) -> None:
         """Release the open block, if anybody ever asked, and take neither asks nor answers any

@@ -120,8 +120,7 @@ class Identification:
 
     @property
     def _right(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        best: np.ndarray[Any, np.dtype[np.bool_]] = self.environment.gaps[self.arms] == 0
-        return best
+        return self.environment.gaps[self.arms] == 0
 
 
 def identify(

@@ -165,8 +165,7 @@ class Transcript:
 
     @property
     def ledger(self) -> tuple[Entry, ...]:
-        entries: tuple[Entry, ...] = self._vault.ledger
-        return entries
+        return self._vault.ledger
 
     def finish(self) -> None:
         """Request the last answer of a stopping rule, if it has one."""
