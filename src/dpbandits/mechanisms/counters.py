@@ -114,8 +114,7 @@ class ArmTrees(Separable):
     def reads_last(self, memory: list[Any], coordinate: int) -> bool:
         """Unless the tree is full."""
         # of whole records (coordinate −1) every action has as many leaves as the last one
-        leaf: int = memory[coordinate][0]
-        return leaf < self.leaves
+        return memory[coordinate][0] < self.leaves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,8 +237,7 @@ class Logarithmic(SeparableDP):
 
     def reads_last(self, memory: list[Any], coordinate: int) -> bool:
         """Where the segment closes: any other answer says again what the one before said."""
-        leaf: int = memory[coordinate][0]
-        return (leaf + 1).bit_count() == 1
+        return (memory[coordinate][0] + 1).bit_count() == 1
 
     def start(self) -> list[int]:
         return [0, 0, 0, 0, 0, 0]
@@ -390,8 +388,7 @@ class RunningSums(Mechanism):
 
     def reads_last(self, memory: Any, coordinate: int) -> bool:
         """Unless all releases were made, or answers state no law of their noise."""
-        leaf: int = memory[0]
-        return leaf < self.leaves and self.law is not None
+        return memory[0] < self.leaves and self.law is not None
 
 
 def added(a: Sequence[int], b: Sequence[int]) -> Vector:

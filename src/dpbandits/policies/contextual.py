@@ -295,8 +295,9 @@ class ContextualPolicy(Policy):
 
     def roots_of(self, state: ContextState, information: Floats) -> Floats:
         """See `LinearLaw`. They are lower triangular."""
-        roots: Floats = np.linalg.inv(np.linalg.cholesky(information))
-        return roots * self.widths(information)[:, None, None]
+        return (
+            np.linalg.inv(np.linalg.cholesky(information)) * self.widths(information)[:, None, None]
+        )
 
     def widths(self, information: Floats) -> Floats:
         """By arm, how much ‖x‖_{Λ⁻¹} counts, shape (arms,).

@@ -957,8 +957,7 @@ def encrypted(private: dict[str, Any], key: bytes, room: int) -> str:
     """
     nonce, held = secrets.token_bytes(12), len(spread(private["held"]))
     text = spread(private) + " " * (room - held)
-    body: bytes = cipher_of(key).encrypt(nonce, text.encode(), None)
-    return (nonce + body).hex()
+    return (nonce + cipher_of(key).encrypt(nonce, text.encode(), None)).hex()
 
 
 def decrypted(body: object, key: bytes) -> dict[str, Any]:
