@@ -539,6 +539,25 @@ def checked_seed(seed: object) -> int:
     return number
 
 
+SHORTEST_KEY = 16
+"""Bytes of a key."""
+
+
+def checked_key(key: object, name: str = "key") -> bytes | None:
+    """Return a secret key, which no error shows."""
+    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST_KEY):
+        got = (
+            "text: decode it first, for example bytes.fromhex(text)"
+            if isinstance(key, str)
+            else "something else"
+        )
+        raise ValueError(
+            f"Expected {name}= to be at least {SHORTEST_KEY} bytes, for example "
+            f"secrets.token_bytes(32), kept apart from what is saved; got {got}."
+        )
+    return key
+
+
 def checked_default(default: object) -> float:
     """Return the public reward of expired decisions as a float.
 

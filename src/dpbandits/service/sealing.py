@@ -26,9 +26,9 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
 
 from dpbandits.core.errors import EditedRowsError, StoreError
+from dpbandits.core.inputs import checked_key
 from dpbandits.mechanisms.base import NEW
 from dpbandits.service.tables import CampaignRow, HeadRow
-from dpbandits.session.saving import checked_key
 
 PLAIN, SEALED = b"p", b"s"
 

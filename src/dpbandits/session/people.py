@@ -27,6 +27,7 @@ from dpbandits.core.inputs import (
     Finite,
     Number,
     Seconds,
+    checked_key,
     is_blank,
     normalised,
     shown,
@@ -78,9 +79,6 @@ def whole_name(user: object) -> int | None:
     plain = int.__index__(user) if isinstance(user, int) else int(user)
     return plain if plain.bit_length() <= 256 else None
 
-
-SHORTEST_KEY = 16
-"""Bytes of a key."""
 
 MOST_CONTRIBUTIONS = 10**6
 
@@ -231,7 +229,7 @@ class Register:
             fields.cap,
             window=fields.window,
             clock=clock,
-            key=checked_user_key(key),
+            key=checked_key(key, "user_key"),
             sticky=fields.sticky,
         )
         if key is None or fields.key != key_fingerprint(register._key):
@@ -258,16 +256,6 @@ class RegisterData(Struct):
     owners: list[tuple[Number, Pseudonym, WindowNumber]]
     key: str
     sticky: bool = False
-
-
-def checked_user_key(key: object) -> bytes | None:
-    """A key, which no error shows."""
-    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST_KEY):
-        raise ValueError(
-            f"Expected user_key= to be at least {SHORTEST_KEY} bytes, for example "
-            "secrets.token_bytes(32); keep it apart from what is saved."
-        )
-    return key
 
 
 def register_of(
@@ -320,7 +308,7 @@ def register_of(
             "Expected user_key=secrets.token_bytes(32), too: sticky= remembers for each person "
             "which arm they got, under a pseudonym that is made with this key."
         )
-    return Register(cap, window=span, clock=clock, key=checked_user_key(key), sticky=sticky)
+    return Register(cap, window=span, clock=clock, key=checked_key(key, "user_key"), sticky=sticky)
 
 
 def policy_for_users(policy: Policy, cap: int) -> Policy:

@@ -31,6 +31,7 @@ from dpbandits.core.inputs import (
     Count,
     Number,
     Opaque,
+    checked_key,
     checked_noise,
     checked_seed,
     converted,
@@ -98,9 +99,6 @@ SEGMENTED = "dpbandits session with segments"
 
 LONGEST = 2**28
 """Characters of a document: more would fill the memory."""
-
-SHORTEST = 16
-"""Bytes of a key."""
 
 WIDTH = 24
 """Characters of each number in an encrypted part: a float has no more, and no sum of rewards."""
@@ -993,19 +991,4 @@ def seal(document: dict[str, Any], key: bytes | None) -> str:
     text = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
     if key is None:
         return f"sha256:{hashlib.sha256(text).hexdigest()}"
-    return f"hmac-sha256:{hmac.new(checked_key(key) or b'', text, 'sha256').hexdigest()}"
-
-
-def checked_key(key: object) -> bytes | None:
-    """A key, which no error shows."""
-    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST):
-        got = (
-            "text: decode it first, for example bytes.fromhex(text)"
-            if isinstance(key, str)
-            else "something else"
-        )
-        raise ValueError(
-            f"Expected key= to be at least {SHORTEST} bytes, for example "
-            f"secrets.token_bytes(32); got {got}."
-        )
-    return key
+    return f"hmac-sha256:{hmac.new(key, text, 'sha256').hexdigest()}"
