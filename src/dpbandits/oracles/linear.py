@@ -182,9 +182,6 @@ class LinearMatroid(Matroid):
         self._known = Coordinates(current, table)
         return table[np.argsort(current)] != 0
 
-    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
-        return self._circuits(basis, [e])[0]
-
     def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
         table, elements = self._over(basis), np.array(basis)
         return [tuple(elements[table[:, e]].tolist()) for e in arms]

@@ -79,7 +79,7 @@ class Matroid(DecisionSet):
         """
         checked = self.checked(basis)
         arm = whole_number(e, "arm", 0, self.arms - 1)
-        return (arm,) if arm in checked else self._circuit(checked, arm)
+        return (arm,) if arm in checked else self._circuits(checked, [arm])[0]
 
     @final
     def exchanges(self, basis: Iterable[SupportsIndex]) -> Booleans:
@@ -554,9 +554,6 @@ class GraphicMatroid(Matroid):
 
     def _loops(self) -> SuperArm:
         return tuple(arm for arm, (u, v) in enumerate(self._ends) if u == v)
-
-    def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
-        return self._circuits(basis, [e])[0]
 
     def _circuits(self, basis: SuperArm, arms: list[int]) -> list[SuperArm]:
         rooted = self._rooted(basis)
