@@ -26,7 +26,7 @@ from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.policies.named import EVERY_POLICY, close_to
 from dpbandits.service.models import SentGuardrail
-from dpbandits.service.operations import LONGEST_KEY, MOST_ARMS, Items
+from dpbandits.service.operations import MOST_ARMS, Items
 from dpbandits.service.parts import compact, first_change
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import EDITED, StoreSeal
@@ -34,7 +34,7 @@ from dpbandits.service.tables import CampaignRow, Change
 from dpbandits.service.transaction import ONLY_PART, Layout
 from dpbandits.session.arms import Roster
 from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.options import checked_segments, require_for_contexts
+from dpbandits.session.options import LONGEST_KEY, checked_segments, require_for_contexts
 from dpbandits.session.people import SIDES, HoldoutRule, rule_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import as_plain, policy_made, policy_to_data

@@ -50,6 +50,7 @@ from dpbandits.service.tables import Status
 from dpbandits.service.transaction import Transaction
 from dpbandits.session.decisions import Decision, checked_pairs
 from dpbandits.session.options import (
+    LONGEST_KEY,
     checked_batch_key,
     listed_outcomes,
     require_recordable,
@@ -81,9 +82,6 @@ MOST_AT_ONCE = 100_000
 
 MOST_ELIGIBLE = 32 * 2**20
 """Characters in which the eligible arms of one ask are kept, beside each of its decisions."""
-
-LONGEST_KEY = 200
-"""Characters of the key of a call."""
 
 Item = TypeVar("Item")
 Items = Annotated[list[Item], Field(max_length=MOST_ITEMS, fail_fast=True)]

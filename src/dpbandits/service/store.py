@@ -37,14 +37,14 @@ from dpbandits.service.creation import (
 )
 from dpbandits.service.database import Database, no_scope
 from dpbandits.service.models import Scope, Summaries
-from dpbandits.service.operations import LONGEST_KEY, checked_caller
+from dpbandits.service.operations import checked_caller
 from dpbandits.service.parts import Setting
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.tables import CampaignRow, ScopeKind, ScopeRow
 from dpbandits.service.transaction import Host
 from dpbandits.service.witness import Mark, ScopeMark, Witness
-from dpbandits.session.options import require_policy
+from dpbandits.session.options import LONGEST_KEY, require_policy
 from dpbandits.session.people import HoldoutRule
 from dpbandits.session.saving import require_readable
 from dpbandits.session.session import Session

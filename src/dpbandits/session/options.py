@@ -78,6 +78,7 @@ def warn_about(policy: Policy, guarantee: Guarantee | None) -> None:
 
 
 LONGEST_KEY = 200
+"""Characters of the key of a call."""
 
 
 def checked_why(why: object) -> str:
