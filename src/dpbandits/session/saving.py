@@ -534,7 +534,7 @@ def state_of(
         raise damaged("public.arms or public.history is of another number of arms")
     if public.rng and public.rng.get("normals", (0, policy.arms))[1] != policy.arms:
         raise damaged("public.rng draws for another number of arms")
-    harm = session._harm(policy)
+    harm = session._first_harm(policy)
     since, last, offered = public.offer
     if contextual is None:
         learned: Any = learned_of(policy, public.learned, public.asked)

@@ -337,7 +337,7 @@ class Session:
         feedback, randomizer = policy.about.feedback, policy.randomizer()
         return Vault(feedback, mechanism, policy.arms, noise, randomizer, to_unit)
 
-    def _harm(self, policy: Policy) -> Harm | None:
+    def _first_harm(self, policy: Policy) -> Harm | None:
         """Return what is known of the arms' harm before anything was released."""
         if self.guardrail is None:
             return None
@@ -358,7 +358,7 @@ class Session:
             plans={},
             pending={},
             assignment=assignment,
-            harm=self._harm(policy),
+            harm=self._first_harm(policy),
             delays=() if tracks_delays else None,
             contexts=contexts,
             period=periods and OpenPeriod(periods.number(periods.clock.advance() - periods.waits)),
@@ -1438,8 +1438,7 @@ class Session:
             state = self._with_last_releases(view.folded())
             self._log = Log(state, view.log.plan, view.events[view.counted :])
             view = self._rebuild_view()
-        state = view.folded()
-        after = self._noted(state)
+        after = self._note_last_releases(view.folded())
         self._log = Log(after, view.log.plan, view.events[view.counted :])
         return self._rebuild_view()
 
@@ -1451,8 +1450,8 @@ class Session:
         self._log = Log(state, view.log.plan, [])
         return self._end(self._rebuild_view())
 
-    def _noted(self, state: State) -> State:
-        """Return the state that knows its last releases, which are noted for a store."""
+    def _note_last_releases(self, state: State) -> State:
+        """Note the last releases for a store, and return the state that knows them."""
         tables, closing, number = self._tables, state.closing, state.step
         assert closing is not None
         assert closing.releases is not None

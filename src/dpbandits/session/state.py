@@ -673,13 +673,8 @@ class View:
             before: the previous view, if it ended with this log. It must not be used afterwards.
         """
         state = log.state
-        self.policy, self.log, self.events, self.counted, self.tables = (
-            state.policy,
-            log,
-            log.events,
-            0,
-            tables,
-        )
+        self.policy, self.log, self.tables = state.policy, log, tables
+        self.events, self.counted = log.events, 0
         self.asked, self.records, self.unread = state.asked, state.records, state.unread
         self.since = state.offer.since
         self.asked_at_answer, self.expired_since = state.asked_at_answer, state.expired_since
