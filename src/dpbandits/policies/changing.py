@@ -22,8 +22,6 @@ from dpbandits.policies.formulas.indices import (
     surprise_of,
 )
 
-__all__ = ["DPKalmanTS", "KalmanTS"]
-
 UNKNOWN_MEAN = 0.5
 """Mean of a belief before anything was released."""
 

@@ -45,8 +45,6 @@ from dpbandits.policies.base import require_budget
 from dpbandits.policies.codebooks import codebook, shaping_matrices
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
-__all__ = ["AdaCOFUL", "ContextualPolicy", "DPLinTS", "DPLinUCB", "LinTS", "LinUCB"]
-
 RECENT = 1_500
 """Contexts that are kept of an arm, for its next codebook, and the most of `public_contexts`."""
 

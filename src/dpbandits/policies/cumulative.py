@@ -28,8 +28,6 @@ from dpbandits.policies.formulas.indices import (
     rate_imed_batch,
 )
 
-__all__ = ["DPIMED", "DPKLUCB", "DPRateIMED"]
-
 # DP-KLUCB and DP-IMED (Azize et al. 2025): batches without forgetting, indices in the
 # privacy-aware divergence d_eps.
 

@@ -45,8 +45,6 @@ from dpbandits.policies.formulas.indices import (
     ucb1_score,
 )
 
-__all__ = ["DPUCB", "KLUCB", "LDPKLUCB", "LDPUCB", "UCB1", "DPUCBBound", "HybridUCB"]
-
 # Index policies on exact sums: the baselines without privacy, and the policies of the local model,
 # where every user randomises the reward before sending it.
 #

@@ -36,16 +36,6 @@ from dpbandits.policies.contract import About, ArmsField, Policy, Release, polic
 from dpbandits.policies.formulas.indices import ftrl_rate, hedge_rate
 from dpbandits.policies.formulas.joint import joint_variance
 
-__all__ = [
-    "RNMFTNL",
-    "DecreasingHedge",
-    "FollowTheLeader",
-    "NaiveFTNL",
-    "PrefixExponential",
-    "RootFTRL",
-    "TreeFTRL",
-]
-
 # Full information: the probability that an action is chosen instead of the best one, and its cost.
 #
 # After n rounds with gap Δ the sums of an action and the best one differ by D, and E e^{θD} <= r^n,

@@ -45,8 +45,6 @@ from dpbandits.policies.formulas.indices import (
     twice_the_last,
 )
 
-__all__ = ["AdaCUCB", "AdaPKLUCB", "AdaPUCB", "AnytimeLazyUCB"]
-
 
 @final
 @policy_dataclass

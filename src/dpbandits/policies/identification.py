@@ -39,8 +39,6 @@ from dpbandits.policies.formulas.stopping import (
     settled_bits,
 )
 
-__all__ = ["CTBTT", "DPSE", "AdaPTT", "SparseVectorSE", "SuccessiveElimination"]
-
 # Successive elimination: arms that are surely worse are eliminated; the last one is then played for
 # ever.
 

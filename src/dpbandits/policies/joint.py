@@ -34,8 +34,6 @@ from dpbandits.policies.formulas.joint import (
 )
 from dpbandits.policies.super_arms import check_problem, checked_answer, contested, outbid
 
-__all__ = ["DPJointCUCB", "DPJointMAT"]
-
 # The constants of joint releases, by preset, chosen on separate instances (decision 7).
 
 

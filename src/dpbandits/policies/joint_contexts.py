@@ -29,8 +29,6 @@ from dpbandits.policies.codebooks import ENOUGH, spherical_means, unit_rows, whi
 from dpbandits.policies.contextual import LEAST_RIDGE, Rows, public_rows, rows_of
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
-__all__ = ["JointDPLinTS", "JointState", "Snapshot"]
-
 KEPT = 2_000
 """The most of `public_contexts` that are kept."""
 

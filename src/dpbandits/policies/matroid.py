@@ -25,8 +25,6 @@ from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
 from dpbandits.policies.super_arms import SuperArmPolicy
 
-__all__ = ["DPKLMAT", "DPTSMAT", "DPUCBMAT", "KLOSM", "OMM", "CTSBeta", "CTSGaussian"]
-
 # Index policies on a matroid: play the greedy basis, and see every element of it. OMM, KL-OSM and
 # DP-KLUCB's index (ours).
 

@@ -15,8 +15,6 @@ from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.stopping import nas_bar, private_bar
 
-__all__ = ["DPNAS", "NAS", "DPExponentialNAS"]
-
 
 class Watching(NamedTuple):
     """The state of a stopping rule. Public."""

@@ -57,8 +57,6 @@ from dpbandits.policies.super_arm_bounds import (
 )
 from dpbandits.policies.weights import arm_weights, checked_arm_weights, shares_of
 
-__all__ = ["CUCB", "CUCBDP", "CUCBLDP1", "CUCBLDP2", "DPKLCUCB", "CUCBDPMax", "LazyCUCB"]
-
 # The base class of policies for super arms: the problem, its oracle, and plans that fill batches
 # of several arms at a time. CUCB gives the oracle means plus radii, clipped at 1.
 

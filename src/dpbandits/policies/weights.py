@@ -21,8 +21,6 @@ from dpbandits.oracles.base import DecisionSet, SuperArm, shortened
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.super_arm_bounds import super_arms
 
-__all__ = ["arm_weights"]
-
 COARSEST = 256
 """The most noise of an arm, as a multiple of the unit that all arms' noise is counted in."""
 
