@@ -105,12 +105,6 @@ class HasRoom(Protocol):
     def room(self, state: Any, arm: int) -> int: ...
 
 
-class Ranks(HasRoom, Protocol):
-    """A policy that also knows the arm with the largest index among the arms of the statistics."""
-
-    def leader(self, s: Statistics, t: int) -> int: ...
-
-
 def open_first_block(
     policy: HasRoom, s: Statistics, asked: AskedAhead, arms: Sequence[int]
 ) -> tuple[int, int] | None:
@@ -167,7 +161,7 @@ def in_play(s: Statistics) -> tuple[int, ...] | None:
 
 
 def ranked(
-    policy: Ranks, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
+    policy: IndexPolicy, s: Statistics, asked: AskedAhead, eligible: Sequence[int] | None = None
 ) -> tuple[int, int]:
     """Return the arm to request next, and for how many rounds.
 
