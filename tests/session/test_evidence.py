@@ -14,8 +14,8 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.mechanisms.base import AnswerLaw
-from dpbandits.session.beliefs import ReleasedRow, draw_moment
-from dpbandits.session.evidence import PairEvidence, required
+from dpbandits.session.beliefs import draw_moment
+from dpbandits.session.evidence import PairEvidence, ReleasedRow, required
 from dpbandits.session.naming import likeliest, mean_curve
 from tests.session.small import begun, loaded, play, play_by_chance
 

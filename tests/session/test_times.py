@@ -20,8 +20,8 @@ from msgspec.structs import replace
 import dpbandits as dpb
 from dpbandits.environments.changing import Drift
 from dpbandits.mechanisms.base import AnswerLaw
-from dpbandits.session.beliefs import ReleasedRow, draw_moment
-from dpbandits.session.evidence import BETS, PairEvidence
+from dpbandits.session.beliefs import draw_moment
+from dpbandits.session.evidence import BETS, PairEvidence, ReleasedRow
 from tests.session.small import (
     Days,
     Exact,

@@ -38,24 +38,12 @@ from dpbandits.session.evidence import (
     Compared,
     Comparisons,
     PairEvidence,
+    ReleasedRow,
     mean_bet,
     required,
 )
 from dpbandits.session.ranges import Range
 from dpbandits.session.times import EndedPeriod
-
-
-class ReleasedRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """All that was released of an arm up to one of its answers.
-
-    total: the noised sum of its rewards, in [0, 1] each, or of the reports about them. rounds: how
-        many. draws: the noise inside (see `NoisedSum`).
-    """
-
-    release: Number
-    total: Finite
-    rounds: Number
-    draws: tuple[tuple[Number, Count], ...]
 
 
 class ArmHistory(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

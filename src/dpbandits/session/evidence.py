@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, final
+from typing import NamedTuple, final
 
 import numpy as np
+from msgspec import Struct
 
-from dpbandits.core.inputs import Floats
-from dpbandits.mechanisms.base import AnswerLaw, NoiseDraws
+from dpbandits.core.inputs import Count, Finite, Floats, Number
+from dpbandits.mechanisms.base import AnswerLaw
 
 STEEPEST = 8.0
 """No λ beyond is of use, for rewards in [0, 1]."""
@@ -31,6 +32,19 @@ AT_START = 0.9
 """The share of the failure probability of all arms that were there at the start; the rest is for
 those that are added.
 """
+
+
+class ReleasedRow(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """All that was released of an arm up to one of its answers.
+
+    total: the noised sum of its rewards, in [0, 1] each, or of the reports about them. rounds: how
+        many. draws: the noise inside (see `NoisedSum`).
+    """
+
+    release: Number
+    total: Finite
+    rounds: Number
+    draws: tuple[tuple[Number, Count], ...]
 
 
 class Mixture(NamedTuple):
@@ -121,17 +135,6 @@ Comparisons = Mapping[tuple[int, int], Compared]
 """By (arm that leads, arm that trails)."""
 
 
-class ReleasedTotal(Protocol):
-    """A released sum of `rounds` rewards with these draws of noise inside."""
-
-    @property
-    def total(self) -> float: ...
-    @property
-    def rounds(self) -> int: ...
-    @property
-    def draws(self) -> NoiseDraws: ...
-
-
 Moment = Callable[[AnswerLaw, int, float], float]
 """ln E e^(λz) of one draw of a kind."""
 
@@ -155,7 +158,7 @@ class PairEvidence:
         self._at = {leads: (each, np.expm1(each)) for leads, each in at.items()}
         self._known: dict[tuple[bool, int], Floats] = {}
 
-    def above(self, leads: ReleasedTotal, trails: ReleasedTotal) -> float:
+    def above(self, leads: ReleasedRow, trails: ReleasedRow) -> float:
         """Return the logarithm of the evidence that the mean of `leads` is the larger one.
 
         The leading arm's evidence falls with the mean, the trailing arm's rises. So the values at
@@ -169,8 +172,8 @@ class PairEvidence:
 
     def grown(
         self,
-        leads: ReleasedTotal,
-        trails: ReleasedTotal,
+        leads: ReleasedRow,
+        trails: ReleasedRow,
         shares: tuple[float, float],
         centre: float,
     ) -> Floats:
@@ -207,7 +210,7 @@ class PairEvidence:
     def _draw_moments(self, kind: int, at: Floats) -> Floats:
         return np.array([self.moment(self.law, kind, float(each)) for each in at])
 
-    def _evidence(self, row: ReleasedTotal, means: Floats, *, leads: bool) -> Floats:
+    def _evidence(self, row: ReleasedRow, means: Floats, *, leads: bool) -> Floats:
         """Return ln E of one arm at each of these means, shape of `means`."""
         of, (at, growth) = LEADING if leads else TRAILING, self._at[leads]
         slope = at * row.total + of.weights

@@ -31,7 +31,6 @@ from dpbandits.session.beliefs import (
     HistoryData,
     MeanReader,
     NoiseMoments,
-    ReleasedRow,
     ReleaseHistory,
     in_rewards,
     interval,
@@ -40,6 +39,7 @@ from dpbandits.session.beliefs import (
     row_bounds,
     two_digits,
 )
+from dpbandits.session.evidence import ReleasedRow
 
 
 def within_one(value: object, name: str) -> float:
