@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar, final, overload
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, final, overload
 
 from dpbandits.core.errors import DecisionError, MessageError, SharedError
 from dpbandits.core.inputs import NAME, checked_name, checked_seed, converted, shown
 from dpbandits.core.privacy import Guarantee
-from dpbandits.core.tables import Tabular, in_columns
+from dpbandits.core.tables import Rows, Tabular, in_columns
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
@@ -38,15 +38,7 @@ from dpbandits.session.statement import people_words, statement
 SEGMENTS_VERSION = 2
 
 
-class ReportedRows(Protocol):
-    """One segment's table, such as `Beliefs`: an iterable of named tuples of one kind."""
-
-    def __iter__(self) -> Iterator[Any]: ...
-
-    def __len__(self) -> int: ...
-
-
-ReportedTable = TypeVar("ReportedTable", bound=ReportedRows)
+ReportedTable = TypeVar("ReportedTable", bound=Rows[Any] | DecisionTable)
 SegmentRow = TypeVar("SegmentRow", bound=tuple[Any, ...])
 
 
