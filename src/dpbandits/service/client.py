@@ -770,7 +770,7 @@ class AsyncCampaign:
         rows, next = list[StoredDecision](), after
         while True:
             many = PAGE_ROWS if limit is None else limit
-            page: DecisionPage = await self._view("decisions", after=next, limit=many)
+            page: DecisionPage = await self._campaign._view("decisions", after=next, limit=many)
             rows += page.decisions
             if limit is not None or page.after is None:
                 return DecisionPage(decisions=tuple(rows), after=page.after)
@@ -780,44 +780,41 @@ class AsyncCampaign:
         """The names of its parts (see `Campaign.segments`)."""
         return (await self.summary()).segments
 
-    async def _view(self, name: str, **params: Any) -> Any:
-        return await self._campaign._view(name, **params)
-
     async def guarantee(self) -> Guarantee | None:
         """See `Campaign.guarantee`."""
-        return await self._view("guarantee")
+        return await self._campaign._view("guarantee")
 
     async def spent(self) -> Fraction | None:
         """See `Campaign.spent`."""
-        return await self._view("spent")
+        return await self._campaign._view("spent")
 
     async def generation(self) -> int:
         """See `Campaign.generation`."""
-        return await self._view("generation")
+        return await self._campaign._view("generation")
 
     async def attribution_window(self) -> float | None:
         """See `Campaign.attribution_window`."""
-        return await self._view("attribution_window")
+        return await self._campaign._view("attribution_window")
 
     async def guardrail(self) -> Guardrail | None:
         """See `Campaign.guardrail`."""
-        return await self._view("guardrail")
+        return await self._campaign._view("guardrail")
 
     async def options(self) -> dict[str, Any]:
         """See `Campaign.options`."""
-        return await self._view("options")
+        return await self._campaign._view("options")
 
     async def arms(self) -> tuple[ArmState, ...] | dict[str, tuple[ArmState, ...]]:
         """See `Campaign.arms`."""
-        return await self._view("arms")
+        return await self._campaign._view("arms")
 
     async def ledger(self) -> list[LedgerLine] | dict[str, list[LedgerLine]]:
         """See `Campaign.ledger`."""
-        return await self._view("ledger")
+        return await self._campaign._view("ledger")
 
     async def alarms(self) -> tuple[SessionEvent, ...] | dict[str, tuple[SessionEvent, ...]]:
         """See `Campaign.alarms`."""
-        return await self._view("alarms")
+        return await self._campaign._view("alarms")
 
 
 @final

@@ -16,7 +16,6 @@ class DelayLaw(Protocol):
 
     def sample(self, rng: np.random.Generator) -> int:
         """Return the delay in rounds; 0 means before the next decision."""
-        ...
 
 
 @final
