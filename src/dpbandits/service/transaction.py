@@ -623,7 +623,7 @@ class Host:
     def _releases_kept(self, tx: Transaction) -> Iterator[None]:
         """Ensure that a release made in this block is written or given up. A later error may depend
         on its noise, so noise must not be drawn again. Exceptions: the database fails, or a
-        `KeyboardInterrupt`.
+        `KeyboardInterrupt` (`GeneratorExit`: one that came as the block was left).
 
         Raises:
             UnlearnedError: a release was made and cannot be written.
@@ -631,7 +631,7 @@ class Host:
         failed: BaseException | None = None
         try:
             yield
-        except (FenceNeeded, KeyboardInterrupt):
+        except (FenceNeeded, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
             if self.database.caused(error) or not tx.has_drawn():

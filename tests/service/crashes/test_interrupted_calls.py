@@ -136,20 +136,20 @@ def test_an_interruption_that_sqlalchemy_renames_gives_up_nothing(
 
 
 class Within:
-    """Interrupts a call where it takes or leaves a connection or a lock, at the n-th instruction
-    after which Python looks whether a signal came.
+    """Interrupts a call in these files, at the n-th instruction after which Python looks whether a
+    signal came.
     """
 
-    FILES = ("/sqlalchemy/pool/", "/sqlalchemy/util/queue.py", "/threading.py", "/core/locks.py")
-
-    def __init__(self, at: int) -> None:
-        self.left, self._last = at, dict[Any, str]()
+    def __init__(self, at: int, files: tuple[str, ...]) -> None:
+        self.left, self._files, self._last = at, files, dict[Any, str]()
 
     def __call__(self, frame: Any, event: str, _: object) -> Any:
-        if not any(name in frame.f_code.co_filename for name in self.FILES):
+        if not any(name in frame.f_code.co_filename for name in self._files):
             return None
         frame.f_trace_opcodes = True
-        if event == "opcode":
+        if event == "call":
+            self._last[frame] = "RESUME"
+        elif event == "opcode":
             last = self._last.get(frame, "")
             self._last[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
             if last.startswith(("CALL", "JUMP_BACKWARD", "RESUME")):
@@ -173,16 +173,32 @@ class Within:
 
 
 def test_wherever_a_call_is_interrupted_no_later_one_waits_for_ever(make: Open) -> None:
+    """Where it takes or leaves a connection or a lock."""
+    files = "/sqlalchemy/pool/", "/sqlalchemy/util/queue.py", "/threading.py", "/core/locks.py"
     campaign = create(make(), dpb.DPKLUCB(arms=2, epsilon=1, first=4))
     campaign.ask()
     at = 1
-    while Within(at).runs(campaign.ask):
+    while Within(at, files).runs(campaign.ask):
         other = threading.Thread(target=campaign.settle, daemon=True)
         other.start()
         other.join(60)
         assert not other.is_alive(), at
         at += 1
     assert at > 50
+
+
+def test_an_interruption_between_blocks_gives_up_nothing(make: Open) -> None:
+    """As Python enters or leaves one, after noise was drawn."""
+    store, at, is_interrupted = make(), 0, True
+    while is_interrupted:
+        at += 1
+        campaign = create(store, dpb.DPKLUCB(arms=1, epsilon=1, first=4), name=f"{at}")
+        tells = [(each, 1) for each in campaign.ask(4)]
+        is_interrupted = Within(at, ("/contextlib.py",)).runs(lambda: campaign.tell_many(tells))  # noqa: B023
+        campaign.tell_many(tells)
+        summary = campaign.summary()
+        assert (summary.generation, summary.step) == (1, 1), at
+    assert at > 20
 
 
 def test_a_call_from_within_a_call_is_refused(make: Open) -> None:
