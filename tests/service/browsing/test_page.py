@@ -167,6 +167,11 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
         browser.wait(f"{NUMBERS}.includes('{before + 1}')")  # resolved: told, or void
         ready(browser, f"{address}/static/index.html#/campaigns/100%")
         assert "Not possible" in browser.value("document.body.innerText")
+        ready(browser, f"{address}/static/index.html#/new")
+        browser.value("document.getElementById('name').value = 'costly'")
+        browser.value("document.getElementById('epsilon').value = '0,5'")
+        browser.value("document.getElementById('create').click()")
+        browser.wait("document.body.innerText.includes('epsilon: Not a possible value.')")
 
 
 def test_the_least_cost_is_ahead(browser: Browser, store: Any) -> None:

@@ -11,7 +11,9 @@ let timer, shown = "";
 
 class Problem extends Error {
   constructor(status, said) {
-    super(said.detail || "The server does not answer.");
+    const { detail = "The server does not answer.", errors = [] } = said ?? {};
+    const unsaid = errors.map(({ where, what }) => `${where}: ${what}`).filter((each) => !detail.includes(each));
+    super([...unsaid.map((each) => `${each}.`), detail].join(" "));
     this.status = status;
   }
 }
