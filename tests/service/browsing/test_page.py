@@ -155,6 +155,7 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
             assert words in shown, shown
         assert browser.value("document.querySelectorAll('.chart canvas').length") == 2
         assert browser.value("document.querySelector('[role=alert]') !== null")
+        browser.value("document.getElementById('loss').focus()")  # as a click does: no renewal
         browser.value("document.getElementById('loss').click()")
         browser.wait("document.body.innerText.includes('people are expected to have lost')")
         ready(browser, f"{address}/static/index.html#/campaigns/sale")
@@ -266,12 +267,12 @@ def test_an_export_misses_nobody(browser: Browser, store: Any) -> None:
 
 
 def test_a_key_is_asked_for(browser: Browser, store: Any) -> None:
-    key = Access(store, open=False).create("me", ["read"])
+    key = Access(store, open=False).create("me", ["read"], "trial")
     with at_work(store) as address:
-        ready(browser, f"{address}/static/index.html#/campaigns/trial")
+        ready(browser, f"{address}/static/index.html")
         assert browser.value("document.querySelector('h1').textContent") == "Log in"
         browser.value("sessionStorage.setItem('key', 'dpb_wrong')")
-        browser.open(f"{address}/static/index.html?again#/campaigns/trial")
+        browser.open(f"{address}/static/index.html?again")
         browser.wait("document.querySelector('[role=alert]') !== null")
         browser.value("document.getElementById('key').focus()")
         browser.write(key)
