@@ -350,7 +350,7 @@ def test_without_a_release_nothing_is_known_and_what_does_not_fit_is_refused() -
     assert (set(means.low.flat), set(means.high.flat)) == ({0.0}, {1.0})
     assert found.effect(0, 1, CONTEXTS).low.tolist() == [-1.0] * 3
     for call, said in (
-        (lambda: session.predictions(1.0), "between 0 and 1"),
+        (lambda: session.predictions(1.0), r"number in \(0, 1\)"),
         (lambda: found.means([[0.1, 0.2, 0.3]]), "2 numbers"),
         (lambda: found.means([[2.0, 0.0]]), "norm"),
         (lambda: found.effect(0, 0, CONTEXTS), "two different arms"),

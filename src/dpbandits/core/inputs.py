@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from decimal import Decimal
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Real
@@ -556,19 +555,6 @@ def checked_key(key: object, name: str = "key") -> bytes | None:
             f"secrets.token_bytes(32), kept apart from what is saved; got {got}."
         )
     return key
-
-
-def checked_default(default: object) -> float:
-    """Return the public reward of expired decisions as a float.
-
-    >>> checked_default("0.5")
-    Traceback (most recent call last):
-    ValueError: Expected default='0.5' to be a reward: a number in [0, 1].
-    """
-    reward = real_number(float(default) if isinstance(default, Decimal) else default)
-    if reward is None or not 0.0 <= reward <= 1.0:
-        raise ValueError(f"Expected default={shown(default)} to be a reward: a number in [0, 1].")
-    return float(reward)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

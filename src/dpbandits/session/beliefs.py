@@ -23,8 +23,7 @@ from dpbandits.core.inputs import (
     Finite,
     Floats,
     Number,
-    real_number,
-    shown,
+    number_within,
 )
 from dpbandits.core.plan import EVERY
 from dpbandits.core.tables import Rows, aligned, cell_text
@@ -1108,12 +1107,7 @@ def belief(
 
 def checked_confidence(value: object) -> float:
     """A confidence, as a plain number."""
-    confidence = real_number(value)
-    if confidence is None or not 0.0 < confidence < 1.0:
-        raise ValueError(
-            f"Expected confidence={shown(value)} to be a number between 0 and 1, for example .95."
-        )
-    return float(confidence)
+    return number_within(value, "confidence", 0, 1, "()")
 
 
 class SideMean(NamedTuple):

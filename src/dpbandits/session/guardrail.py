@@ -18,7 +18,7 @@ from msgspec import Struct
 from dpbandits.core.inputs import (
     Count,
     checked_name,
-    real_number,
+    number_within,
     shown,
     whole_number,
 )
@@ -40,13 +40,6 @@ from dpbandits.session.beliefs import (
     two_digits,
 )
 from dpbandits.session.evidence import ReleasedRow
-
-
-def within_one(value: object, name: str) -> float:
-    number = real_number(value)
-    if number is None or not 0.0 <= number <= 1.0:
-        raise ValueError(f"Expected {name}={shown(value)} to be a number from 0 to 1.")
-    return float(number)
 
 
 @final
@@ -81,7 +74,7 @@ class Guardrail:
     def __post_init__(self) -> None:
         checked_name(self.name)
         for field_ in ("limit", "confidence", "default"):
-            object.__setattr__(self, field_, within_one(getattr(self, field_), field_))
+            object.__setattr__(self, field_, number_within(getattr(self, field_), field_, 0, 1))
         if self.limit >= 1.0 or self.confidence in (0.0, 1.0):
             raise ValueError(
                 f"Expected limit={self.limit:g} to be below 1 and confidence={self.confidence:g} "
@@ -113,7 +106,7 @@ class Guardrail:
         """
         from dpbandits.session.options import mechanism_with_guardrail
 
-        within_one(harm, "harm")
+        number_within(harm, "harm", 0, 1)
         mechanism_with_guardrail(policy, self)
         if in_period is not None:
             in_period = whole_number(in_period, "in_period", 1)

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -15,9 +16,9 @@ from dpbandits.core.contexts import refused_context
 from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError, coded
 from dpbandits.core.inputs import (
     as_int,
-    checked_default,
     is_line,
     number,
+    number_within,
     refuse_class,
     shown,
     whole_number,
@@ -133,7 +134,8 @@ def default_of(default: float | None, rewards: Range | None) -> float:
     worse end of a range that 0 is not in.
     """
     if rewards is None:
-        return checked_default(0.0 if default is None else default)
+        given = float(default) if isinstance(default, Decimal) else default
+        return 0.0 if given is None else number_within(given, "default", 0, 1, of="a reward")
     if default is None:
         worst = rewards.high if rewards.minimise else rewards.low
         return 0.0 if rewards.low <= 0 <= rewards.high else float(worst)
