@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats, real_number, shown, whole_number
+from dpbandits.core.inputs import Floats, number_within, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
@@ -497,10 +497,8 @@ def minimax_lower_bound(arms: int, rounds: int, epsilon: float | None = None) ->
     free = min(math.sqrt(arms * rounds), float(rounds)) / 20.0
     if epsilon is None:
         return free
-    budget = real_number(epsilon)
-    if budget is None or not 0 < budget < 1e300:
-        raise ValueError(f"Expected epsilon={shown(epsilon)} to be a number above 0, or None.")
-    return max(free, private_floor(arms, rounds, float(budget)))
+    budget = number_within(epsilon, "epsilon", 0, 1e300, "()")
+    return max(free, private_floor(arms, rounds, budget))
 
 
 def private_floor(arms: int, rounds: int, epsilon: float) -> float:

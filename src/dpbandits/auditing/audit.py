@@ -36,7 +36,7 @@ from dpbandits.auditing.transcript import (
 )
 from dpbandits.checks.examples import examples
 from dpbandits.core.errors import MixedRuns
-from dpbandits.core.inputs import LARGEST_SEED, real_number, shown, whole_number
+from dpbandits.core.inputs import LARGEST_SEED, number_within, shown, whole_number
 from dpbandits.core.privacy import Real, as_fraction
 from dpbandits.mechanisms import Mechanism, Randomizer
 from dpbandits.policies.contextual import ContextualPolicy
@@ -218,9 +218,6 @@ def checked_numbers(
     Raises:
         ValueError: a number is of the wrong kind or out of range.
     """
-    seconds = real_number(budget)
-    if seconds is None or not 0 < seconds < math.inf:
-        raise ValueError(f"Expected budget={shown(budget)} to be a finite number of seconds > 0.")
     columns = None if arms is None else whole_number(arms, "arms", 1, MOST_AUDITED_ARMS)
     long = whole_number(rounds, "rounds", 1, MOST_AUDITED_ROUNDS)
     if long * (columns or 1) > MOST_REWARDS:
@@ -229,7 +226,7 @@ def checked_numbers(
             f"{columns:,} arms: a table of so many rewards does not fit. Take fewer rounds."
         )
     return AuditSetting(
-        budget=float(seconds),
+        budget=number_within(budget, "budget", 0, math.inf, "()", of="seconds"),
         seed=whole_number(seed, "seed", 0, LARGEST_SEED),
         arms=columns,
         rounds=long,
