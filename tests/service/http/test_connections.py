@@ -31,17 +31,19 @@ HEAD = b"POST /v1/campaigns HTTP/1.1\r\nhost: localhost\r\ncontent-type: applica
 LOOK = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"
 
 
+MADE = list[socket.socket]()
+"""Connections, which are closed when their test ends."""
+
+
 class Server(NamedTuple):
     """A server of `dpbandits serve`."""
 
     port: int
 
-    made: list[socket.socket]
-
     def connection(self, *sent: bytes) -> socket.socket:
-        """A connection, closed when the test ends; with what is sent so far."""
+        """A connection, with what is sent so far."""
         found = socket.create_connection(("127.0.0.1", self.port), LONG)
-        self.made.append(found)
+        MADE.append(found)
         found.sendall(b"".join(sent))
         return found
 
@@ -73,7 +75,7 @@ def at_work(folder: Path, seconds: int) -> Iterator[Server]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             assert answered(f"http://127.0.0.1:{port}/healthz", process) == 200
-            yield Server(port, [])
+            yield Server(port)
         finally:
             process.terminate()
 
@@ -92,11 +94,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def closed(server: Server, hasty: Server) -> Iterator[None]:
+def closed() -> Iterator[None]:
     yield
-    for each in (server, hasty):
-        while each.made:
-            each.made.pop().close()
+    while MADE:
+        MADE.pop().close()
 
 
 def reply(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
