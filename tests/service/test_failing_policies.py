@@ -100,18 +100,6 @@ def test_a_state_that_cannot_be_loaded_again_is_not_written(
     assert lite.open().open("t", policy=Unlearning).ask().learn
 
 
-def test_nor_where_answers_are_held(lite: Lite) -> None:
-    noise, clock = Watching(), Time()
-    campaign = lite.open(noise=noise, clock=clock).create("t", POLICY, **WINDOWED)
-    campaign.tell_many([(each, 1) for each in campaign.ask(20)])
-    clock.now += 61
-    with pytest.raises(dpb.StoreError, match="given up"):
-        campaign.settle()
-    campaign.settle()
-    assert len(noise.sums) == 1
-    assert [line.kind for line in campaign.ledger] == ["lost"]
-
-
 @pytest.mark.parametrize("looks", [False, True])
 def test_other_processes_do_not_draw_it_either(looks: bool, lite: Lite) -> None:
     """All have the campaign in memory as it was before."""

@@ -37,16 +37,6 @@ def test_an_answer_that_is_held_makes_nothing_due() -> None:
     assert seen[0][0].step > 0
 
 
-def test_a_time_that_passed_is_said_to_be_gone_whoever_sees_it_first(make: Open) -> None:
-    clock = Time()
-    campaign = create(make(clock=clock), **WINDOWED)
-    told, silent = campaign.ask(2)
-    campaign.tell(told, 1)
-    clock.now += 61
-    for _ in range(2):
-        assert campaign.void(told, silent) == ["gone", "gone"]
-
-
 def test_an_answer_that_comes_twice_in_one_call_is_held_once(make: Open) -> None:
     """Every reply is the same, and the first answer counts."""
     clock = Time()

@@ -51,24 +51,6 @@ def test_a_late_answer_counts_for_nobody_else(lite: Lite, options: Any, where: A
     assert campaign.summary().told == told
 
 
-def test_a_process_that_waited_gives_other_names(lite: Lite) -> None:
-    """Its campaign in memory is as the copy was, so it finds nothing that moved."""
-    with lite.open() as store, lite.open() as waiting:
-        first = create(store)
-        first.ask()
-        second = waiting["c"]
-        second.ask()
-        first.summary()
-        copy = lite.copy()
-        lost = second.ask(2)
-    lite.put_back(copy)
-    new = first.ask(2)
-    assert [d.round for d in new] == [d.round for d in lost]
-    assert first.tell_many([(d, 1) for d in lost]) == ["unknown"] * 2
-    assert first.tell_many([(d, 1) for d in new]) == ["recorded"] * 2
-    first._calls.host.database.close()
-
-
 def test_a_number_has_another_name_in_every_transaction() -> None:
     ids, nonces = DecisionNames.fresh(), [fresh_nonce() for _ in range(200)]
     assert len({*nonces}) == 200
