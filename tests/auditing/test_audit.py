@@ -163,21 +163,6 @@ class Late:
         self.played += 1
 
 
-class Between:
-    """BROKEN: heeds only rewards strictly between 0 and 1."""
-
-    def __init__(self) -> None:
-        self.sums, self.played = [0.0, 0.0], 0
-
-    def select(self) -> int:
-        return int(self.sums[1] > self.sums[0]) if self.played > 3 else self.played % 2
-
-    def update(self, arm: int, reward: float) -> None:
-        self.played += 1
-        if 0 < reward < 1:
-            self.sums[arm] += reward - 0.4
-
-
 class Says:
     """Plays what it was made with."""
 
@@ -193,10 +178,6 @@ class Says:
 
 def run_of(make: Any, claim: Any = 1, **more: Any) -> AuditReport:
     return dpb.audit(make, claim, **{"runs": 500, "workers": 1} | more)
-
-
-def test_a_leak_between_0_and_1_is_seen() -> None:
-    assert run_of(Between).failed
 
 
 def test_rounds_can_be_asked_for() -> None:
@@ -448,13 +429,10 @@ def test_randomised_response_costs_its_claim(grid: int, width: int, epsilons: li
         assert less.outcome == "failed"
 
 
-@pytest.mark.parametrize("grid", [1, 1024])
-def test_a_reward_told_without_noise_has_no_epsilon(grid: int) -> None:
-    raw = law_level(lambda self, steps, noise: steps, grid)
+def test_a_reward_told_without_noise_has_no_epsilon() -> None:
+    raw = law_level(lambda self, steps, noise: steps, 1024)
     assert (raw.outcome, raw.lower_bound) == ("failed", inf)
-    zero = law_level(
-        lambda self, steps, noise: 0 if steps == 0 else answer(self, steps, noise), grid
-    )
+    zero = law_level(lambda self, steps, noise: 0 if steps == 0 else answer(self, steps, noise))
     assert zero.outcome == "failed"
 
 

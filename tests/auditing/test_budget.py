@@ -76,7 +76,7 @@ class Slow:
 
 
 @pytest.mark.parametrize(
-    ("budget", "seconds"), [(1.0, 1e-4), (12.0, 1e-3), (30.0, 0.1), (30.0, 1.0), (4.0, 20.0)]
+    ("budget", "seconds"), [(4.0, 1e-3), (30.0, 0.1), (30.0, 1.0), (4.0, 20.0)]
 )
 def test_slow_runs_keep_the_budget(
     monkeypatch: pytest.MonkeyPatch, budget: float, seconds: float

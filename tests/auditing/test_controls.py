@@ -26,9 +26,7 @@ RIGHT = [control for listed in ("odd", "unseen") for control in LISTS[listed]() 
 SHORT = (
     "first pull not noised",
     "half noise: LazyForgetful, black box",
-    "joint blocks read again",
     "stopping decided on raw sums",
-    "running sums",
 )
 
 

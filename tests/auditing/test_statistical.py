@@ -435,7 +435,6 @@ def test_what_leaks_and_tosses_coins_of_its_own_still_fails() -> None:
         return float(rewards.sum()) if coins.random() < 0.5 else -1.0
 
     assert dpb.audit(leaks, 1, runs=1000, workers=1).failed
-    assert dpb.audit(lambda rewards: float(rewards.sum()), 1, runs=1000, workers=1).failed
 
 
 def test_independent_runs_are_not_called_tied() -> None:
@@ -510,7 +509,7 @@ def small_counts(rewards: Any, seed: int) -> int:
 
 def test_a_threshold_of_the_exact_count_is_found() -> None:
     """None of the tables had five ones and lost one of them: it was not refuted."""
-    assert dpb.audit(small_counts, 1, levels=["statistical"], runs=5000, workers=1).failed
+    assert dpb.audit(small_counts, 1, levels=["statistical"], runs=1000, workers=1).failed
 
 
 @dataclass(frozen=True, kw_only=True)
