@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.controls.odd import plausible
 from benchmarks.controls.parts import BITS, ONE, Telling, lap
 
 import dpbandits as dpb
@@ -23,10 +22,8 @@ from dpbandits.auditing.audit import GLANCE
 from dpbandits.auditing.effort import GROWS, largest_in_time
 from dpbandits.auditing.foreign import ForeignSubject
 from dpbandits.auditing.report import LevelResult
-from dpbandits.auditing.statistical import statistical_level
-from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise, MechanismSubject, feed
+from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise
 from dpbandits.auditing.tables import Neighbours, neighbouring
-from dpbandits.auditing.transcript import transcript_level
 from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import SeparableDP
@@ -126,26 +123,6 @@ def test_what_was_skipped_was_not_tried(
     assert set(report.levels[0].details["rounds"]) == set(subject.played) == rounds
     assert report.levels[0].details["tried"] >= 10
     assert clock.now - 1000 <= budget
-
-
-def all_plausible(total: Any, count: int, noise: Any) -> Any:
-    """Redrawn for arrays of runs: until all are at once, which is never."""
-    while np.any(((noisy := lap(noise, total)) < 0) | (noisy > count)):
-        pass
-    return noisy
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("tell", [plausible, all_plausible])
-def test_noise_that_is_redrawn_until_plausible_does_not_hang(tell: Any) -> None:
-    subject = Telling(epsilon=ONE, grid=BITS, tell=tell)
-    assert transcript_level(feed(subject), rounds=32, replays=12).outcome in (
-        "failed",
-        "not applicable",
-    )
-    found = statistical_level(MechanismSubject(subject), Fraction(1), workers=1, runs=300)
-    # one record, and either answer twice as likely as the other: ln 2
-    assert found.outcome != "failed"
 
 
 def test_arrays_give_up_where_one_run_would_not() -> None:
