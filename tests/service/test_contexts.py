@@ -267,26 +267,6 @@ def test_rows_that_were_edited_are_noticed(lite: Lite) -> None:
             assert rows(lite, "release") == [], edit
 
 
-def test_a_database_that_was_put_back_is_fenced(lite: Lite) -> None:
-    """What lay in open blocks is given up, its counts with it; what the codebooks need stays."""
-    with lite.open() as store:
-        campaign = create(store)
-        asked = campaign.ask(30, context=PLACES[:30])
-        campaign.tell_many([(each, 1) for each in asked[:9]])
-        copy = lite.copy()
-        campaign.tell_many([(each, 1) for each in asked[9:]])
-        assert campaign.summary().step > 1
-    lite.put_back(copy)
-    campaign = lite.open()["c"]
-    assert campaign.tell_many([(each, 0) for each in asked[9:]]) == ["gone"] * 21
-    assert campaign.generation == 2
-    assert rows(lite, "open_cell") == []
-    assert len(rows(lite, "context")) == 9
-    assert all(row[-1] is None for row in rows(lite, "decision"))
-    session = inside(campaign, lambda part, _: part.session)
-    assert not session._current.folded().books.blocks
-
-
 GIVEN: dict[str, Any] = {
     "assignment": "shuffled",
     "min_share": 0.1,
