@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.errors import LedgerError, RewardError
+from dpbandits.core.errors import LedgerError, RewardError, coded
 from dpbandits.core.inputs import Opaque
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind, printed
@@ -546,11 +546,13 @@ def checked_report(
         RewardError: a report of another randomizer or kind of noise, or a damaged one.
     """
     if type(value) is not Report:
-        raise TypeError(
+        raise coded(
+            "reward_or_report",
+            TypeError,
             "This policy is private in the local model: it takes the Report that its users' "
             f"{type(randomizer).__name__} makes, got an object of type {type(value).__name__}. "
             "Call policy.randomizer().report(reward, noise) on the user's side. Nothing was "
-            "recorded."
+            "recorded.",
         )
     is_valid = is_well_formed(value)
     if is_valid and (value.randomizer, value.noise) != (randomizer.name, noise):

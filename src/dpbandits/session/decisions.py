@@ -272,7 +272,8 @@ def pair_refused(error: Exception, pairs: Sequence[Pair], at: int) -> Exception:
     if type(pairs[at][1]) is Decision:
         error = swapped_arguments()
     which = f"Pair {at} (counted from 0) of {len(pairs)}: " if len(pairs) > 1 else ""
-    return type(error)(f"{which}{error}")
+    code, text = vars(error).get("code"), f"{which}{error}"
+    return type(error)(text) if code is None else coded(code, type(error), text)
 
 
 # How each decision was chosen: which action, and how likely it was. Public, for analysts.

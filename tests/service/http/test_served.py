@@ -130,6 +130,8 @@ def test_reports_of_devices_are_told() -> None:
         message = device.answer(decision["message"], 1)
         swapped = [{"id": another["id"], "report": message}]
         assert client.post("/v1/campaigns/trial/tell", json=swapped).status_code == 422
+        raw = client.post("/v1/campaigns/trial/tell", json=[{"id": another["id"], "reward": 1}])
+        assert raw.json()["code"] == "reward_or_report"
         told = [{"id": decision["id"], "report": message}]
         answer = client.post("/v1/campaigns/trial/tell", json=told)
         assert [each["status"] for each in answer.json()["results"]] == ["recorded"]
