@@ -10,7 +10,7 @@ const ANSWERS = "answers";
 /**
  * A budget in IndexedDB. Every change is one transaction, which is on disk before the next step;
  * two tabs that change at once come one after the other. It starts over where the user, or the
- * browser, deletes the site's data, and in each other site that embeds the page.
+ * browser, deletes the site's data, and in each site that embeds the page.
  *
  * total: the most that all reports together may cost, those of earlier pages included.
  * name: the database's. Campaigns and pages that share a person share it.
