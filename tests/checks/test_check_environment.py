@@ -51,11 +51,14 @@ class Broken(Independent):
         return float(rng.random() < chance) * (2.0 if self.fault == "too large" else 1.0)
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        return np.array([self.draw(arm, rng) for arm in arms.tolist()])
+        found = np.array([self.draw(arm, rng) for arm in arms.tolist()])
+        return found**0 if self.fault == "ones together" else found
 
     def on_grid(self, steps: int) -> Lattice:
         levels = np.array([0, steps / 2 if self.fault == "half steps" else steps // 2, steps])
-        rows = np.array([[0.75, 0.0, 0.25], [0.25, 0.5, 0.25]])
+        rows = np.array([[0.75, 0.0, 0.25], [0.5, 0.0, 0.5]])
+        if self.fault == "other law":
+            rows[1] = 0.25, 0.5, 0.25
         if self.fault == "other means":
             rows = rows[::-1]
         if self.fault == "a pair":
@@ -70,6 +73,8 @@ class Broken(Independent):
         ("too large", r"A reward lies outside \[0, 1\]"),
         ("biased", "rewards average"),
         ("other means", "means are .* off"),
+        ("other law", "Arm 1's rewards have another law"),
+        ("ones together", "Arm 0's rewards by draw_many have another law"),
         ("no law", "no law"),
         ("a pair", "no Lattice of two arrays"),
         ("half steps", "float64, not whole numbers"),

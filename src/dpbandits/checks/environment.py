@@ -23,7 +23,8 @@ def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> N
     """Run every check on an environment, with up to 20,000 rounds.
 
     Rewards lie in [0, 1] and are determined by the given generator. If rounds are independent
-    (`lattice` is not None), single rewards, blocks and the lattice have the same law.
+    (`lattice` is not None), rewards, one by one or of all arms together, blocks and the lattice
+    have the same law.
 
     Args:
         environment: an instance of a user-defined environment.
@@ -88,21 +89,37 @@ def lattice_is_a_law(environment: Environment, lattice: Lattice, grid: Grid) -> 
 
 
 def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
-    """Compare each arm's rewards and blocks with the lattice, by the Hoeffding and DKW bounds."""
-    rng, values = np.random.default_rng(2), lattice.values
-    width = math.sqrt(math.log(20 * environment.arms / ALARM) / (2 * SAMPLES))
-    for arm, row in enumerate(lattice.probabilities):
-        mean = many_draws(partial(environment.draw, arm, rng)).mean()
+    """Compare each arm's rewards, by themselves and of all arms together, and its blocks with the
+    lattice, by the Hoeffding and DKW bounds.
+    """
+    rng, values, arms = np.random.default_rng(2), lattice.values, environment.arms
+    width = math.sqrt(math.log(20 * arms / ALARM) / (2 * SAMPLES))
+
+    def require_law(sums: Floats, exact: Any, what: str) -> None:
+        inside = np.where(sums >= 0, sums, len(exact)).astype(np.int64)
+        seen = np.bincount(inside, minlength=len(exact)) / SAMPLES
+        require(
+            len(seen) == len(exact) and float(np.abs(np.cumsum(seen - exact)).max()) <= width,
+            f"{what} have another law than the lattice.",
+        )
+
+    laws = [np.bincount(values, row, grid.steps + 1) for row in lattice.probabilities]
+    for arm, law in enumerate(laws):
+        rewards = many_draws(partial(environment.draw, arm, rng))
+        mean = rewards.mean()
         off = abs(mean - environment.means[arm])
         require(off <= width, f"Arm {arm}'s rewards average {mean:.4f}, {off:.4f} off its mean.")
-        law = np.bincount(values, row, grid.steps + 1)
+        if grid.rounding == "nearest":
+            require_law(np.rint(rewards * grid.steps), law, f"Arm {arm}'s rewards")
         for rounds, exact in ((1, law), (2, np.convolve(law, law))):
             sums = many_draws(partial(environment.block, arm, rounds, grid, rng))
-            seen = np.bincount(sums.astype(np.int64), minlength=len(exact)) / SAMPLES
-            require(
-                len(seen) == len(exact) and float(np.abs(np.cumsum(seen - exact)).max()) <= width,
-                f"Arm {arm}'s blocks of {rounds} rounds have another law than the lattice.",
-            )
+            require_law(sums, exact, f"Arm {arm}'s blocks of {rounds} rounds")
+    if type(environment).draw_many is not Environment.draw_many and grid.rounding == "nearest":
+        together = many_draws(partial(environment.draw_many, np.arange(arms), rng))
+        require(together.shape == (SAMPLES, arms), "draw_many gives no reward for each arm.")
+        for arm, law in enumerate(laws):
+            steps = np.rint(together[:, arm] * grid.steps)
+            require_law(steps, law, f"Arm {arm}'s rewards by draw_many")
 
 
 def many_draws(draw: Callable[[], Any]) -> Floats:
