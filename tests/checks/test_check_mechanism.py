@@ -119,6 +119,8 @@ class Broken(SeparableDP):
             noisy += random.getrandbits(30)
         new = {0: 0} if self.fault == "no JSON" else [0]
         rounds = total if self.fault == "the sum beside it" else count
+        if self.fault == "says that it is between":
+            rounds += total % self.grid.steps > 0
         if self.fault == "says that it is large":
             rounds += total > 5 * self.grid.steps
         return new, Answer(noisy / self.grid.steps, rounds, 1)
@@ -129,6 +131,7 @@ class Broken(SeparableDP):
     [
         ("too little noise", "One record can cost 2, the guarantee is 1"),
         ("less noise for many", "One record can cost 8, the guarantee is 1"),
+        ("says that it is between", "An answer changes with a reward, whatever the noise"),
         ("says that it is large", "An answer changes with a reward, whatever the noise"),
         ("raw", "An answer changes with a reward, whatever the noise"),
         ("the sum beside it", "An answer changes with a reward, whatever the noise"),

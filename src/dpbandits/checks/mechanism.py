@@ -79,8 +79,11 @@ def check_mechanism(
     """
     refuse_others(mechanism, Mechanism, "a mechanism", "YourMechanism(epsilon=1)")
     for size in (1,) if whole else (1, MANY):
-        ones = np.random.default_rng(1).integers(0, size + 1, (readings, coordinates))
-        rounds = tuple(map(tuple, (ones * mechanism.grid.steps).tolist()))
+        rng, shape = np.random.default_rng(1), (readings, coordinates)
+        sums = rng.integers(0, size + 1, shape) * mechanism.grid.steps
+        # in every third release of rewards between 0 and 1
+        sums[2::3] = rng.integers(0, size * mechanism.grid.steps + 1, shape)[2::3]
+        rounds = tuple(map(tuple, sums.tolist()))
         trial = MechanismTrial(mechanism, rounds, whole, size)
         memory_is_unchanged(trial)
         memory_survives_json(trial)
