@@ -8,6 +8,7 @@ import random
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -138,6 +139,18 @@ def test_of_coins_that_no_replay_can_script_nothing_is_said() -> None:
     report = audited(made)
     assert report.verdict == "no verdict"
     assert "coins" in report.levels[0].evidence
+
+
+@policy_dataclass
+class KeepsArrays(dpb.LinTS):
+    def learned_from(self, fit: Any, arm: int, answer: Any) -> Any:
+        found = super().learned_from(fit, arm, answer)
+        return found._replace(weighted=np.array(found.weighted))
+
+
+def test_a_state_of_arrays_is_named() -> None:
+    with pytest.raises(CheckFailed, match="The state holds an object of type ndarray"):
+        check_policy(KeepsArrays(arms=2, features=2))
 
 
 class TwoCells(CellBatches):

@@ -49,12 +49,16 @@ def state_is_plain(policy: Policy) -> None:
         policy.init(),
         play_tape(play_events, policy, tape, rounds, SimulatedNoise(9)).state,
     ):
-        odd = odd_part(state)
-        require(
-            not odd,
-            f"The state holds {odd}. Make it of finite numbers, texts, and tuples of them, such as "
-            "a NamedTuple.",
-        )
+        require_plain(state)
+
+
+def require_plain(state: object) -> None:
+    odd = odd_part(state)
+    require(
+        not odd,
+        f"The state holds {odd}. Make it of finite numbers, texts, and tuples of them, such as a "
+        "NamedTuple.",
+    )
 
 
 def odd_part(state: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.checks.checks import horizon_of, require
+from dpbandits.checks.checks import horizon_of, require, require_plain
 from dpbandits.checks.tape import random_tape, visitors
 from dpbandits.core.errors import CheckFailed, DecisionError
 from dpbandits.core.privacy import spent
@@ -54,6 +54,7 @@ def survives_json(policy: Policy) -> None:
                 decision,
                 drawn_feedback(world, policy, decision.action, rng, decision.observe),
             )
+        require_plain(whole.state)
         require(whole.state == broken.state, f"After loading, the state differs at round {t + 1}.")
     require(whole.ledger == broken.ledger, "After loading, the ledger differs.")
 
