@@ -119,7 +119,7 @@ def test_a_block_that_ends_by_its_sum_is_caught(monkeypatch: pytest.MonkeyPatch)
 
     def by_sum(self: View, event: Any, at: int) -> None:
         apply(self, event, at)
-        if type(event) is Told and self.contexts is not None and self.ready is None:
+        if type(event) is Told and self.context_records is not None and self.ready is None:
             arm = event.counted_as
             if self.folded().books.blocks[arm].sums.sum() >= 4:
                 self.ready = (arm,)
