@@ -93,3 +93,11 @@ def test_contexts_do_not_depend_on_the_units_of_features() -> None:
     units = [1e-12, 1e12, 1e9]
     assert np.allclose(dpb.UnitContexts(rows * units)(rows * units), dpb.UnitContexts(rows)(rows))
     assert np.ptp(dpb.UnitContexts(rows)(rows), axis=0).min() == 0
+
+
+def test_a_constant_feature_is_one_over_many_rows() -> None:
+    """Its mean is rounded, and its standard deviation was 10⁻¹³."""
+    rows = np.column_stack([np.full(100_000, 0.1), np.linspace(0, 1, 100_000)])
+    units = dpb.UnitContexts(rows, keep=1)
+    assert units.scale[0] == 1.0
+    assert np.allclose(units(rows[:9]), units(rows[:9] + np.array([1e-9, 0.0])))

@@ -201,8 +201,9 @@ class UnitContexts:
         measured = rows.shape[1]
         kept = measured if keep is None else whole_number(keep, "keep", 1, measured)
         self.centre, spread = rows.mean(axis=0), rows.std(axis=0)
-        # of a constant feature only rounding is left
-        self.scale = np.where(spread > CONSTANT * np.abs(rows).max(axis=0), spread, 1.0)
+        # not by the spread: over many rows a mean is rounded, so that of a constant is not 0
+        varies = np.ptp(rows, axis=0) > CONSTANT * np.abs(rows).max(axis=0)
+        self.scale = np.where(varies, spread, 1.0)
         plain = (rows - self.centre) / self.scale
         values, axes = np.linalg.eigh(plain.T @ plain / len(plain))
         order = np.argsort(-values)[:kept]
