@@ -376,8 +376,8 @@ def revision_of(connection: Connection) -> str | None:
 PRESENT = {
     "sqlite": "SELECT name FROM sqlite_master",
     "postgresql": (
-        "SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) UNION ALL "
-        "SELECT tgname FROM pg_trigger WHERE pg_table_is_visible(tgrelid) AND tgenabled <> 'D'"
+        "SELECT relname FROM pg_class WHERE pg_table_is_visible(oid) UNION ALL SELECT tgname "
+        "FROM pg_trigger WHERE pg_table_is_visible(tgrelid) AND tgenabled IN ('O', 'A')"
     ),
 }
 """The names of what a schema has. A constraint of PostgreSQL has an index of its name."""

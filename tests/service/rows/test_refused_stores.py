@@ -95,6 +95,7 @@ LOST = {
         "ledger_no_truncate": "DROP TRIGGER {} ON dpbandits_ledger",
         "ledger_once": "ALTER TABLE dpbandits_ledger DROP CONSTRAINT {}",
         "release_append_only": "ALTER TABLE dpbandits_release DISABLE TRIGGER {}",
+        "release_no_truncate": "ALTER TABLE dpbandits_release ENABLE REPLICA TRIGGER {}",
         "request_pkey": "ALTER TABLE dpbandits_request DROP CONSTRAINT {}",
     },
 }
