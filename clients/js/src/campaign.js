@@ -219,8 +219,11 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** The address with a slash at its end, below which others lie. */
 function folder(url) {
-  const address = new URL(url);
-  if (!/^https?:$/.test(address.protocol) || address.username || address.password) {
+  let address; // the platform's own error would keep what may have a password in it
+  try {
+    address = new URL(url);
+  } catch {}
+  if (!/^https?:$/.test(address?.protocol) || address.username || address.password) {
     throw new TypeError("Expected the http or https address of a server, without user and password.");
   }
   if (!address.pathname.endsWith("/")) address.pathname += "/";
