@@ -348,8 +348,8 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
         rounds: T.
 
     Returns:
-        The bound; NaN if no proof states the constants, or no arm is the best for all visitors at
-        all times.
+        The bound; NaN if no proof states the constants, no arm is the best for all visitors, or
+        means change.
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -377,7 +377,7 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
         rounds: T.
 
     Returns:
-        The order; NaN if none is proved, or no arm is the best for all visitors at all times.
+        The order; NaN if none is proved, no arm is the best for all visitors, or means change.
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -396,11 +396,10 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
 
 
 def has_best_arm(environment: Environment) -> bool:
-    """Return whether one arm is the best for all visitors at all times."""
-    rounds = environment.length or 1
-    most = environment.means.max() * rounds
-    best = float(environment.best_until(np.array(rounds)))
-    return math.isclose(best, most, rel_tol=1e-9)
+    """Return whether one arm is the best for all visitors, and by as much in all rounds."""
+    best = float(environment.best_until(np.array(1)))
+    is_alike = math.isclose(best, environment.means.max(), rel_tol=1e-9)
+    return is_alike and not environment.changing
 
 
 def _sum_over_gaps(environment: Environment, rounds: int, divergence: Divergence) -> float:

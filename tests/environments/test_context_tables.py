@@ -54,3 +54,5 @@ def test_regret_of_every_policy_is_against_the_best_arm_for_each_visitor() -> No
     assert np.isnan(dpb.lower_bound(dpb.LinTS(arms=2, features=2), table, 300))
     alike = dpb.ContextTable(CONTEXTS, [[0.1, 0.3], [0.2, 0.4], [0.5, 0.7]])
     assert dpb.upper_bound(dpb.DPKLUCB(arms=2, epsilon=1), alike, 300) > 0
+    ahead = dpb.ChangingMeans([[0.6, 0.5], [0.9, 0.1]], [0, 300], 600)  # by less at first
+    assert np.isnan(dpb.upper_bound(dpb.DPKLUCB(arms=2, epsilon=1), ahead, 300))
