@@ -1056,7 +1056,9 @@ class Database:
         """Refuse a file that took the place of the one that was opened: some connections would have
         one, and some the other.
         """
-        if self.file is not None and inode_of(self.file) != self._inode:
+        with translated("read"):
+            now = None if self.file is None else inode_of(self.file)
+        if now != self._inode:
             raise StoreError(MOVED_FILE)
 
     @contextmanager

@@ -126,6 +126,19 @@ def test_a_copy_that_takes_the_place_of_an_open_file_is_refused(lite: Lite) -> N
     assert lite.open()["c"].ask(2)
 
 
+def test_a_file_that_cannot_be_looked_for_is_an_error_of_the_store(tmp_path: Path) -> None:
+    """As on a disk that is away. It was an OSError, which calls do not know."""
+    folder, away = tmp_path / "data", tmp_path / "away"
+    folder.mkdir()
+    with Lite(folder).open() as store:
+        folder.rename(away).with_name("data").touch()
+        with pytest.raises(dpb.StoreError, match=r"could not be read .*[Nn]ot a directory"):
+            len(store)
+        folder.unlink()
+        away.rename(folder)
+        assert len(store) == 0
+
+
 # What is given up, and what goes on
 
 
