@@ -184,3 +184,9 @@ def test_text_that_cannot_be_printed_is_no_name_and_no_word(make: Open, text: st
         with pytest.raises(ValueError, match=r"No key was made"):
             access.create(*given)
     assert access.keys() == []
+
+
+def test_an_option_that_is_none_is_not_given(make: Open) -> None:
+    """The page would look for holdout people, and show means as those of a declared range."""
+    campaign = make().create("c", ARMS, rewards=None, holdout=None, min_share=0.125, seed=1)
+    assert campaign.options.keys() == {"policy", "min_share"}

@@ -382,7 +382,9 @@ def beginning(
         took: the scope that it joins, and what it takes of it.
     """
     first = next(iter(sessions.values()))
-    known = {key: str(value) for key, value in options.items() if key != "seed"}
+    known = {
+        key: str(value) for key, value in options.items() if key != "seed" and value is not None
+    }
     shown_options = {"policy": repr(first.policy), **known}
     public_options: dict[str, Any] = {"shown": shown_options}
     if ONLY_PART not in sessions:
