@@ -224,12 +224,13 @@ def test_who_is_erased_in_the_transaction_of_their_answer_is_in_no_row(lite: Lit
     first = campaign.ask(context=PLACES[0], user="anna")
     queue = campaign._calls.host._queue
     queue.append(QueuedCall(Tell(tells=[TellItem(id=first.id, reward=1.0)])))
-    queue.append(QueuedCall(Ask(context=PLACES[1], user="anna")))
-    queue.append(QueuedCall(Ask(context=PLACES[2], user="ben")))
-    assert campaign.do(Erase(user="anna")) == 1
+    # the last of them is not learned from
+    queue.extend(QueuedCall(Ask(context=place, user="anna")) for place in PLACES[1:4])
+    queue.append(QueuedCall(Ask(context=PLACES[4], user="ben")))
+    assert campaign.do(Erase(user="anna")) == 3
     assert rows(lite, "context") == []
-    assert [row[-1] for row in rows(lite, "decision")] == [None, None, packed(PLACES[2])]
-    assert lite.open()["c"].tell(campaign.ask(context=PLACES[3], user="carl"), 1) == "recorded"
+    assert [row[-1] for row in rows(lite, "decision")] == [None] * 4 + [packed(PLACES[4])]
+    assert lite.open()["c"].tell(campaign.ask(context=PLACES[5], user="carl"), 1) == "recorded"
 
 
 EDITS = {

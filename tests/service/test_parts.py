@@ -140,9 +140,12 @@ def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
         with pytest.raises(ValueError, match="whole campaign"):
             campaign[side].pause_arm("c")
     asked = [campaign.ask(user=user) for user in range(60)]
+    campaign.tell_many([(each, 1) for each in asked[:20]])
+    with pytest.raises(ValueError, match="one of the arms"):  # holdout people have no such arm
+        campaign.close(winner="c")
     campaign.fence()
     assert {campaign[side].generation for side in SIDES} == {2}
-    assert {campaign.tell(each, 1) for each in asked} == {"gone"}
+    assert {campaign.tell(each, 1) for each in asked[20:]} == {"gone"}
     with pytest.raises(TypeError, match="stopping rule"):
         campaign.finish()
     campaign.close("enough")

@@ -283,6 +283,7 @@ def test_a_release_that_was_never_witnessed_stays_unseen(
     assert [row.mean for row in campaign.beliefs()] == [None]
     assert campaign.tell(asked[3], 1) == "gone"
     turns(campaign, 4)
+    campaign.fence()  # which leaves hidden what is
     assert len([r for r in campaign.releases() if r.coordinates]) == 1
 
 
