@@ -65,8 +65,8 @@ class SideBySide(RuleBasedStateMachine):
     def close(self, store: Any) -> None:
         store.close()
 
-    @initialize(seed=st.integers(0, 9))
-    def begin(self, seed: int) -> None:
+    @initialize(seed=st.integers(0, 9), data=st.data())
+    def begin(self, seed: int, data: Any) -> None:
         policy, options = self.policy, self.options
         self.clock = Time()
         self.stores = [self.open_anew()]
@@ -78,6 +78,9 @@ class SideBySide(RuleBasedStateMachine):
         self.people, self.windowed = bool(people), "attribution_window" in options
         self.pairs: list[tuple[Any, Any]] = []
         self.arms = len(ARMS)
+        for user in range(4):  # most examples leave out some of the rules
+            self.ask(0, 3, user, False, data)
+        self.answer(0, self.pairs[::2], seed % 8)
 
     def plain(self, policy: Any, seed: int, options: dict[str, Any]) -> Any:
         """A session; of segments, one whose noise and seeds are those of a campaign's."""
@@ -222,10 +225,7 @@ class SideBySide(RuleBasedStateMachine):
         if not hasattr(self, "session"):
             return
         for which in (0, 1):
-            for segment in self.segments or [None]:
-                host, plain = self.stores[which]["c"], self.session
-                if segment is not None:
-                    host, plain = host[segment], plain[segment]
+            for host, plain in self.parts(which):
                 found = inside(host, lambda part, _: part.session)
                 assert found.ledger == plain.ledger
                 assert found.state == plain.state
@@ -234,6 +234,20 @@ class SideBySide(RuleBasedStateMachine):
                 assert set(found.pending) == set(plain.pending)
             assert self.stores[which]["c"].spent == self.session.spent
 
+    def parts(self, which: int) -> list[tuple[Any, Any]]:
+        """Of each segment, or of the whole, the campaign and the session."""
+        host, plain = self.stores[which]["c"], self.session
+        names = self.segments
+        return [(host, plain)] if names is None else [(host[name], plain[name]) for name in names]
+
     def teardown(self) -> None:
+        """What is held and what is open is read once more, at the end."""
+        if hasattr(self, "session"):
+            self.wait(0, 101)
+            self.both(0, lambda host: host.close("over"))
+            self.they_agree()
+            for host, plain in self.parts(0):
+                found = inside(host, lambda part, _: outcome(part.session.beliefs))
+                assert found == outcome(plain.beliefs)
         for store in getattr(self, "stores", []):
             store.close()
