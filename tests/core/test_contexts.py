@@ -85,6 +85,18 @@ def test_unit_contexts_are_of_norm_one_at_most_and_the_same_for_one_row() -> Non
         units(rows[:, :5])
     with pytest.raises(ValueError, match="not finite"):
         units(np.full((1, 6), np.nan))
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        dpb.UnitContexts(rows[:1])
+
+
+def test_unit_contexts_keep_the_main_axes_evened_out_and_shorten_one_row_in_ten() -> None:
+    one, other, little = np.random.default_rng(4).normal(size=(3, 500))
+    rows = np.column_stack((one, one + 0.01 * little, other))
+    made = dpb.UnitContexts(rows, keep=2)(rows)[:, :2]
+    for axis, of in enumerate((one, other)):
+        assert abs(np.corrcoef(made[:, axis], of)[0, 1]) > 0.9
+    assert made[:, 0].std() == pytest.approx(made[:, 1].std(), rel=0.1)
+    assert (np.linalg.norm(made, axis=1) > np.sqrt(0.5) - 1e-5).sum() == 50
 
 
 def test_contexts_do_not_depend_on_the_units_of_features() -> None:
