@@ -69,12 +69,13 @@ class ContextTable(Environment):
         if labels.ndim != 1 or any(each is None or each != each for each in labels.tolist()):
             raise ValueError("Expected classes to be one label a row, and none of them missing.")
         names, which = np.unique(labels, return_inverse=True)
-        if len(names) < 2 or len(labels) != np.shape(contexts)[0]:
+        rows = numbers_in(contexts, "contexts")
+        if len(names) < 2 or rows.shape[:1] != labels.shape:
             raise ValueError(
                 f"Expected at least two different classes, and as many labels as contexts; got "
-                f"{len(names)} and {len(labels)} for {np.shape(contexts)[0]}."
+                f"{len(names)} and {len(labels)} for contexts of shape {rows.shape}."
             )
-        return cls(contexts, np.eye(len(names))[which], logged=logged)
+        return cls(rows, np.eye(len(names))[which], logged=logged)
 
     @classmethod
     def logistic(
