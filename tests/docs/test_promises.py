@@ -33,7 +33,7 @@ TESTS = {
         "rows/test_append_only.py::test_the_database_alters_no_line_and_no_release",
         "crashes/test_kills.py::test_twenty_kills",
         "crashes/test_interrupted_calls.py::test_releases_have_one_line_and_asks_are_made_once",
-        "restored/test_fence.py::test_a_crash_between_commit_and_witness_is_made_good",
+        "restored/test_fence.py::test_a_crash_between_commit_and_witness_is_made_good_before_a_fence",
         "test_operations.py::test_operations_keep_their_promises",
         "test_refused_calls.py::test_noise_that_fails_undoes_no_release",
         "test_failing_policies.py::test_nothing_is_drawn_twice",
