@@ -154,8 +154,9 @@ def test_what_is_witnessed_is_told_from_what_is_not(lite: Lite) -> None:
         before, after = (now._replace(step=now.step + by, chain="x") for by in (-1, 1))
         assert host._why_hidden(heads, {uid: now}) is None
         assert host._why_hidden(heads, {uid: before}) is None  # the witness knows what came since
-        unknown = {uid: heads[uid]._replace(chain="y")}
-        assert host._why_hidden(unknown, {uid: before}) == transaction.NOT_WITNESSED
+        unknown = {"a part that is": heads[uid], uid: heads[uid]._replace(chain="y")}
+        marks = {"a part that is": now, uid: before}
+        assert host._why_hidden(unknown, marks) == transaction.NOT_WITNESSED
         with pytest.raises(WitnessError):
             host._why_hidden(heads, {})
         for seen in (after, now._replace(chain="x"), now._replace(generation=2, step=0)):

@@ -105,7 +105,7 @@ class Played:
     """A campaign, the decisions it made, and all that it ever said."""
 
     def __init__(self, kind: str) -> None:
-        options, self.by_context = SETTINGS[kind], kind.startswith("contexts")
+        self.options, self.by_context = SETTINGS[kind], kind.startswith("contexts")
         self.has_harm = "guardrail" in kind
         self.clock, self.noise, self.said = Time(), Counted(), list[str]()
         self.store = dpb.open_store("memory:", key=KEY, noise=self.noise, clock=self.clock)
@@ -115,8 +115,15 @@ class Played:
             given: dict[str, Any] = {"features": 2, "first": 2, "public_contexts": places}
             policy = dpb.DPLinTS(arms=["a", "b", "c"], epsilon=1, **given)
         self.asked, self.words = list[str](), (f"word {number}" for number in count())
-        how = {"max_pending": 40, "seed": 1, "key": next(self.words), **options}
+        how = {"max_pending": 40, "seed": 1, "key": next(self.words), **self.options}
         self.campaign = self.store.create("trial", policy, **how)
+
+    def begin(self) -> None:
+        """Decisions, and answers to some, which the few calls of an example hardly come to."""
+        ask = {"count": 8, "eligible": None, "user": None, "segment": None, "context": "right"}
+        tells = [(at, REWARDS[at % 3]) for at in range(1, 8, 2)]
+        for name, fields in {"ask": ask, "tell": {"tells": tells}}.items():
+            assert self.tried(self.op(name, fields, None))[0]
 
     def op(self, name: str, fields: dict[str, Any], key: str | None) -> OperationModel:
         if "ids" in fields:
@@ -128,8 +135,18 @@ class Played:
         if name == "record":  # which takes no call without a key
             key = key or next(self.words)
         if "context" in fields:
-            fields = {**fields, "context": self.context(fields["context"], fields["count"])}
+            fitting = self.fitting(fields) if fields["context"] == "right" else {}
+            context = self.context(fields["context"], fields["count"])
+            fields = {**fields, "context": context, **fitting}
         return made(OPERATIONS[name], key=key, **fields)
+
+    def fitting(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """For whom this campaign can be asked, and in which segment."""
+        has_people = not self.options.keys().isdisjoint(("privacy_unit", "holdout"))
+        return {
+            "user": (fields["user"] or "ann@example.org") if has_people else None,
+            "segment": (fields["segment"] or "DE") if "segments" in self.options else None,
+        }
 
     def context(self, which: str, count: int) -> Any:
         one = {"right": [0.3, -0.2], "short": [0.3], "long": [3.0, 0.0], "none": None}[which]
@@ -190,6 +207,7 @@ def test_operations_keep_their_promises(kind: str, played: list[Any], settles: b
     """
     here = Played(kind)
     with here.store:
+        here.begin()
         for (name, fields), is_keyed, seconds in played:
             here.clock.now += seconds
             if settles:
