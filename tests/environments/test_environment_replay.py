@@ -134,5 +134,6 @@ def test_replay_runs_through_the_simulator() -> None:
     runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1, grid=1), log, rounds=3_000, runs=2, seed=12)
     assert (runs.lengths == runs.plays.sum(axis=1)).all()
     assert (runs.lengths < 3_000).all()  # the log runs out first
+    assert np.isnan(runs.regret([1, 3_000])).tolist() == [[False, True]] * 2
     assert runs.acceptance is not None
     assert abs(runs.acceptance - 1 / 3).max() < hoeffding(3_000, 2)
