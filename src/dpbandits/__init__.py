@@ -387,11 +387,13 @@ out.
 """
 
 
-def __getattr__(name: str) -> object:
-    """Import a name of `WHERE_USED`."""
-    if name not in WHERE_USED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(WHERE_USED[name]), name)
+if not TYPE_CHECKING:  # for a type checker would take any name
+
+    def __getattr__(name: str) -> object:
+        """Import a name of `WHERE_USED`."""
+        if name not in WHERE_USED:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(WHERE_USED[name]), name)
 
 
 def __dir__() -> list[str]:

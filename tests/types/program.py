@@ -57,6 +57,8 @@ def session(rng: random.Random) -> str:
     events: tuple[dpb.SessionEvent, ...] = trial.events
     assert not events
     assert not trial.alarms
+    with suppress(AttributeError):
+        print(dpb.simulated)  # type: ignore[attr-defined]  # checkers find a misspelt name
     with suppress(dpb.DecisionError, dpb.Error):  # it is resolved
         trial.tell(several[0], 1.0)
     saved: str = trial.to_json(key=bytes(32))
