@@ -151,6 +151,7 @@ if TYPE_CHECKING:
     from dpbandits.local.client import Client
     from dpbandits.policies.recommended import recommend
     from dpbandits.service.campaign import Campaign as Campaign
+    from dpbandits.service.models import CampaignDecision as CampaignDecision
     from dpbandits.service.opening import open_async_store, open_store
     from dpbandits.service.store import CampaignStore as CampaignStore
     from dpbandits.session.estimator import Estimate, Estimator, estimate
@@ -348,6 +349,7 @@ __all__ = [
 WHERE_USED = {
     "AuditReport": "dpbandits.auditing.report",
     "Campaign": "dpbandits.service.campaign",
+    "CampaignDecision": "dpbandits.service.models",
     "CampaignStore": "dpbandits.service.store",
     "Client": "dpbandits.local.client",
     "DelayLaw": "dpbandits.simulation.delays",
@@ -382,8 +384,8 @@ WHERE_USED = {
 }
 """Names whose modules are imported when they are first used: most programs need none of them.
 
-`Campaign` and `CampaignStore`, for annotations, need the `service` extra; so `import *` leaves them
-out.
+`Campaign`, `CampaignDecision` and `CampaignStore`, for annotations, need the `service` extra; so
+`import *` leaves them out.
 """
 
 

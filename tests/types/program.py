@@ -94,7 +94,7 @@ def store(folder: Path) -> None:
     with dpb.open_store(f"sqlite:///{folder}/t.db", witness=folder / "w", key=bytes(32)) as s:
         s.scope("all", epsilon=4)
         made = s.create("trial", dpb.DPRateIMED(arms=["a", "b"], epsilon=1, grid=1), scope="all")
-        decision = made.ask(key="page view 1")
+        decision: dpb.CampaignDecision = made.ask(key="page view 1")
         status: str = made.tell(decision, 1)
         assert status == "recorded"
         assert made.record("b", (20, 7), key="mails") == "recorded"
