@@ -82,6 +82,17 @@ def test_costs_are_regret_too() -> None:
     assert (plays[:, 2] < 400).all()
 
 
+def test_regret_is_against_the_share_that_the_oracle_promises() -> None:
+    problem = dpb.UserDecisionSet(
+        arms=2, size=1, oracle=lambda weights: [weights.argmax()], alpha=0.8, beta=0.5
+    )
+    policy, means = DPKLCUCB(problem=problem, epsilon=50), [0.9, 0.5]
+    runs = dpb.simulate(policy, dpb.Bernoulli(means), 200, runs=2, seed=1)
+    assert runs.regret() == pytest.approx(0.4 * 0.9 * 200 - runs.plays @ means)
+    log = dpb.simulate(policy, dpb.Table([means] * 200), 200, runs=2, seed=1)
+    assert log.regret(kind="hindsight") == pytest.approx(0.4 * 0.9 * 200 - log.plays @ means)
+
+
 @pytest.mark.parametrize(("mean", "action"), [(0.55, (0, 1)), (0.45, (2,))])
 def test_an_unread_arm_counts_as_the_largest_mean(mean: float, action: tuple[int, ...]) -> None:
     """Two arms that are known well against one that is not: their sum is held against 1."""
