@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -143,3 +144,14 @@ def test_what_does_not_fit_is_refused() -> None:
         dpb.simulate(POLICIES[0], PLACE, 10, delay=3)
     with pytest.raises(ValueError, match="delay= and shuffle= are not for it"):
         dpb.simulate(POLICIES[0], PLACE, 10, shuffle=True)
+
+
+def test_laws_are_drawn_as_wide_as_rewards_and_noise_are() -> None:
+    """Covariance s₂A⁻¹ + σ²A⁻², where each release adds 1/(2ρ) to σ²."""
+    policy = dpb.AdaCOFUL(arms=2, features=3, rho=0.25, variance_of_rewards=0.5)
+    information = np.array([np.diag([4.0, 2.0, 5.0]) + 0.5] * 2)
+    state: Any = SimpleNamespace(fits=[SimpleNamespace(releases=many) for many in (0, 3)])
+    inverse, noise = np.linalg.inv(information), np.array([0.0, 6.0])[:, None, None]
+    wanted = 0.5 * inverse + noise * inverse @ inverse
+    assert policy.covariances(state, information) == pytest.approx(wanted)
+    assert np.triu(policy.roots_of(state, information), 1) == pytest.approx(0, abs=1e-12)
