@@ -16,7 +16,7 @@ import numpy as np
 from dpbandits.core.inputs import MOST_ARMS, Floats, real_number, shown, whole_number
 from dpbandits.core.privacy import as_fraction, printed_epsilon
 from dpbandits.core.tables import Tabular, aligned, in_columns
-from dpbandits.policies.contract import checked_arm_labels, refuse_one_text
+from dpbandits.policies.contract import checked_arm_labels, refuse_unlisted_names
 from dpbandits.session.ranges import Range
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Prior:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", checked_span(self.base, "base"))
         object.__setattr__(self, "best", checked_span(self.best, "best"))
-        refuse_one_text(self.arms)
+        refuse_unlisted_names(self.arms)
         named = isinstance(self.arms, (list, tuple))
         if named:
             object.__setattr__(self, "arms", checked_arm_labels(self.arms))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ hyper-parameters, and the step from one plan to the next.
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -25,7 +25,7 @@ from typing import (
 )
 
 from dpbandits.core.errors import coded
-from dpbandits.core.inputs import MOST, MOST_ARMS, real_number, shown, whole_number
+from dpbandits.core.inputs import MOST, MOST_ARMS, as_int, real_number, shown, whole_number
 from dpbandits.core.plan import EVERY, Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.base import Mechanism
@@ -61,18 +61,26 @@ LONGEST_LABEL = 200
 """The most characters of a name."""
 
 
-def refuse_one_text(arms: object) -> None:
-    """Refuse names that are given as one text, such as "blue,green".
+def refuse_unlisted_names(arms: object) -> None:
+    """Refuse names in one text, such as "blue,green", an array or a set.
 
     Raises:
-        ValueError: `arms` is such a text.
+        ValueError: `arms` is such names.
     """
     if isinstance(arms, str) and not arms.strip().isdecimal():
-        names = [part.strip() for part in arms.split(",")]
-        raise ValueError(
-            f"Expected arms={shown(arms)} to be a whole number or a list of names; write "
-            f"arms={shown(names)}."
-        )
+        instead = shown([part.strip() for part in arms.split(",")])
+    elif (
+        as_int(arms) is None
+        and isinstance(arms, Iterable)
+        and not isinstance(arms, (str, list, tuple))
+    ):
+        instead = "list(…)"
+    else:
+        return
+    raise ValueError(
+        f"Expected arms={shown(arms)} to be a whole number or a list of names; write "
+        f"arms={instead}."
+    )
 
 
 def checked_arm_labels(labels: Sequence[object]) -> tuple[str, ...]:
@@ -251,7 +259,7 @@ class Policy(ABC):
 
     def __post_init__(self) -> None:
         arms: object = self.arms
-        refuse_one_text(arms)
+        refuse_unlisted_names(arms)
         if isinstance(arms, NamedArms):  # from `dataclasses.replace`
             object.__setattr__(self, "labels", arms.labels)
         elif isinstance(arms, (list, tuple)):
