@@ -327,7 +327,7 @@ class Ask(OperationModel):
         if tx.layout.rule is not None and people is None:
             user = None  # the hash of the side is all that is known of people here
         if part.closed is not None or part.head.closed is not None:
-            return self._show_winner(part, user)
+            return self._show_winner(part if tx.layout.rule is None else tx.part("policy"), user)
         if tx.layout.rule is not None:
             require_control(tx, eligible)
             if part is not tx.part("policy"):
@@ -1037,10 +1037,13 @@ class Close(OperationModel):
 
     def run(self, tx: Transaction, by: str) -> None:
         parts = tx.parts()
-        for part in parts:
-            require_closable(part.session, self.winner, self.read)
-        for part in parts:
-            part.session.close(self.why or "", winner=self.winner, read=self.read)
+        # with a holdout the policy's side, which has arms that were added, shows it to everybody
+        shown = None if tx.layout.rule is None else tx.part("policy")
+        winners = [self.winner if shown in (None, part) else None for part in parts]
+        for part, winner in zip(parts, winners, strict=True):
+            require_closable(part.session, winner, self.read)
+        for part, winner in zip(parts, winners, strict=True):
+            part.session.close(self.why or "", winner=winner, read=self.read)
             if part.head.closed is None and part.closed is None:
                 won = "closed" if self.winner is None else f"winner: {self.winner}"
                 part.closed = self.why or won
