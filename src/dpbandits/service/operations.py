@@ -1017,8 +1017,7 @@ class Finish(OperationModel):
 @final
 class Close(OperationModel):
     """The campaign is over: open blocks are released once, and pending decisions are void (see
-    `Session.close`). It is for ever, so an empty call from afar does not do it: a server and a
-    shell ask why.
+    `Session.close`). It is for ever; a request over HTTP and a shell say why.
 
     Args:
         why: public, such as "winner declared: blue".
