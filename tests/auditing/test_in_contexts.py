@@ -164,13 +164,16 @@ class TwoCells(CellBatches):
 
 @policy_dataclass
 class TooLittleNoise(DPLinTS):
+    first: int = 12
+    public_contexts: Any = tuple(map(tuple, PLACES))
+
     def mechanism(self) -> Any:
         grid = Grid(steps=self.grid)
         return TwoCells(inner=LazyForgetful(epsilon=self.budget, grid=grid))
 
 
 def test_too_little_noise_is_caught() -> None:
-    made = TooLittleNoise(arms=2, features=2, epsilon=2, first=12, public_contexts=PLACES)
+    made = TooLittleNoise(arms=2, features=2, epsilon=2)
     report = audited(made)
     assert report.failed
     assert report.lower_bound == 4.0
