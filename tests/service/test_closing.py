@@ -96,8 +96,10 @@ def test_the_last_answers_of_a_campaign_count_once(setting: str) -> None:
     trial.tell(asked[:-4])
     before, trial.noise.times = trial.read(), 100
     with pytest.raises((ArithmeticError, ValueError)):
-        trial.campaign.close(**({"winner": "x"} if windowed else {}))
+        trial.campaign.close("enough", winner="x" if windowed else None)
     trial.noise.times = 0
+    with pytest.raises(ValueError, match=r"for ever; store\.close\(\)"):
+        trial.campaign.close()
     assert trial.campaign.summary().closed is None
     assert trial.read() == before
     trial.campaign.close("enough", key="one")
@@ -141,10 +143,10 @@ def test_a_winner_is_shown_to_everybody(setting: str) -> None:
     trial = Trial(SETTINGS[setting])
     trial.tell(trial.asked(20))
     with pytest.raises(ValueError, match="one of the arms"):
-        trial.campaign.close(winner="x")
-    trial.campaign.close(winner="b")
+        trial.campaign.close("enough", winner="x")
+    trial.campaign.close("enough", winner="b")
     with pytest.raises(ValueError, match="closed already"):
-        trial.campaign.close(winner="a")
+        trial.campaign.close("enough", winner="a")
     trial.store = trial.open()
     if setting == "plain":
         with pytest.raises(ValueError, match="no user="):  # as while it was open
@@ -153,7 +155,7 @@ def test_a_winner_is_shown_to_everybody(setting: str) -> None:
     assert {(each.label, each.learn, each.propensity) for each in shown} == {("b", False, 1.0)}
     assert set(trial.tell(shown)) == {"gone"}
     summary = trial.campaign.summary()
-    assert (summary.closed, summary.winner) == ("winner: b", "b")
+    assert (summary.closed, summary.winner) == ("enough", "b")
     trial.clock.now += 10
     trial.campaign.settle()
     assert trial.people() == 20

@@ -142,7 +142,7 @@ def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
     asked = [campaign.ask(user=user) for user in range(60)]
     campaign.tell_many([(each, 1) for each in asked[:20]])
     with pytest.raises(ValueError, match="one of the arms"):
-        campaign.close(winner="d")
+        campaign.close("enough", winner="d")
     campaign.fence()
     assert {campaign[side].generation for side in SIDES} == {2}
     assert {campaign.tell(each, 1) for each in asked[20:]} == {"gone"}

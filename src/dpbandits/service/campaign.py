@@ -348,20 +348,21 @@ class Campaign:
         by: str | None = None,
         key: str | None = None,
     ) -> None:
-        """End the campaign: what is open is released once, and answers that nobody gave yet are
-        void; with an attribution window they are waited for (see `Session.close`).
+        """End the campaign for ever: what is open is released once, and answers that nobody gave
+        yet are void; with an attribution window they are waited for (see `Session.close`). To let
+        go of the database, call `store.close()`.
 
         Args:
-            why: public, such as "winner declared: blue".
+            why: has to be said; public, such as "winner declared: blue".
             winner: the arm that further decisions show, with `learn=False`, to everybody. By
                 default there are no further decisions.
             read: False to drop open blocks unread.
 
         Raises:
-            ValueError: the winner cannot be, or the campaign was closed otherwise. Nothing was
-                changed.
+            ValueError: no why, the winner cannot be, or the campaign was closed otherwise. Nothing
+                was changed.
         """
-        op = made(ops.Close, why=why or None, winner=winner, read=read, key=key)
+        op = made(ops.Close, why=why, winner=winner, read=read, key=key)
         return self._do(op, by)
 
     def erase(

@@ -97,8 +97,8 @@ def checked_line(name: str, most: int, done: str) -> BeforeValidator:
         if value is not None and (not is_line(value, most) or not value.strip()):
             raise refusal(
                 name,
-                f"Expected {name}={shown(value)} to be a text of at most {most} characters that "
-                f"can be printed. {done}",
+                f"Expected {name}={shown(value)} to be a text of 1 to {most} characters that can "
+                f"be printed. {done}",
             )
         return value
 
@@ -1014,10 +1014,15 @@ class Finish(OperationModel):
                 tx.accept(part)
 
 
+FOR_EVER = (
+    "close() ends the campaign for ever; store.close() closes the store. Nothing was changed."
+)
+
+
 @final
 class Close(OperationModel):
     """The campaign is over: open blocks are released once, and pending decisions are void (see
-    `Session.close`). It is for ever; a request over HTTP and a shell say why.
+    `Session.close`). It is for ever, so whoever calls it says why.
 
     Args:
         why: public, such as "winner declared: blue".
@@ -1027,7 +1032,7 @@ class Close(OperationModel):
 
     name: ClassVar[str] = "close"
     passes: ClassVar[tuple[type[Exception], ...]] = (HorizonError,)
-    why: Annotated[str | None, checked_line("why", LONGEST_WHY, "Nothing was changed.")]
+    why: Annotated[str, checked_line("why", LONGEST_WHY, FOR_EVER)]
     winner: Arm = None
     read: bool = True
 
@@ -1042,15 +1047,11 @@ class Close(OperationModel):
         for part, winner in zip(parts, winners, strict=True):
             require_closable(part.session, winner, self.read)
         for part, winner in zip(parts, winners, strict=True):
-            part.session.close(self.why or "", winner=winner, read=self.read)
+            part.session.close(self.why, winner=winner, read=self.read)
             if part.head.closed is None and part.closed is None:
-                won = "closed" if self.winner is None else f"winner: {self.winner}"
-                part.closed = self.why or won
+                part.closed = self.why
                 part.note(tx.now, "closed", part.closed, by or None)
             tx.accept(part)
-
-    def body(self) -> Any:
-        return {"why": self.why, **super().body()}
 
 
 @final

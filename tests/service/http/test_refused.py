@@ -69,9 +69,13 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "no_contexts": ("trial", lambda c: c.predictions()),
     "no_guardrail": ("trial", lambda c: c.harm()),
     "full": ("full", lambda c: c.ask(2)),
-    "closed": ("closed", lambda c: [c.close(), c.ask()]),
-    "closed_otherwise": ("closed", lambda c: [c.close(), c.close(winner="blue")]),
-    "winner_only": ("closed", lambda c: [c.close(winner="blue"), c.ask(eligible=["green"])]),
+    "closed": ("closed", lambda c: [c.close("over"), c.ask()]),
+    "closed_otherwise": ("closed", lambda c: [c.close("over"), c.close("over", winner="blue")]),
+    "winner_only": (
+        "closed",
+        lambda c: [c.close("over", winner="blue"), c.ask(eligible=["green"])],
+    ),
+    "why": ("trial", lambda c: c.close(winner="blue")),
     "reward_out_of_range": ("trial", lambda c: c.tell(c.ask(), 1.5)),
 }
 
