@@ -21,6 +21,7 @@ __all__ = [
     "MessageError",
     "MissingDataError",
     "NameTakenError",
+    "NoKeyError",
     "NotForThisKeyError",
     "NotRecordedError",
     "OracleCheckFailed",
@@ -164,6 +165,14 @@ class UnknownCampaignError(Error, KeyError):
 
     def __str__(self) -> str:  # a KeyError shows its text in quotes
         return str(self.args[0]) if self.args else ""
+
+
+class NoKeyError(Error, PermissionError):
+    """No access key was sent, or one that the server does not know or that was revoked. Nothing was
+    done.
+    """
+
+    code: str = "no_key"
 
 
 class NotForThisKeyError(Error, PermissionError):

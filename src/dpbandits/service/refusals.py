@@ -17,6 +17,7 @@ from dpbandits.core.errors import (
     LedgerError,
     MessageError,
     NameTakenError,
+    NoKeyError,
     NotForThisKeyError,
     RewardError,
     SharedError,
@@ -485,7 +486,7 @@ REASONS: dict[str, Reason] = {
     "no_key": Reason(
         401,
         "No key",
-        PermissionError,
+        NoKeyError,
         "No key was sent (Authorization: Bearer dpb_…), or one that is not known or was revoked. "
         "From Python: open_store(url, token='dpb_…'), or DPBANDITS_TOKEN.",
     ),

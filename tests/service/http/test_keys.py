@@ -77,7 +77,7 @@ def test_a_key_opens_its_campaign_and_no_other_for_what_it_may_do() -> None:
             website["trial"].summary()
         with pytest.raises(PermissionError, match="another campaign"):
             website["other"].ask()
-        with pytest.raises(PermissionError, match="No key was sent"):
+        with pytest.raises(dpb.NoKeyError, match="No key was sent"):
             remote(client_of(store, open=False))["trial"]
         mine = client_of(store, open=False, token=access_of(store).create("me", ["admin"], "trial"))
         assert mine.post("/v1/campaigns/trial/pause", json={"arm": "blue"}).status_code == 200

@@ -129,7 +129,7 @@ class Access:
         """Return who calls. A key that there is not takes as long to refuse as a revoked one.
 
         Raises:
-            PermissionError: nobody that is known.
+            NoKeyError: nobody that is known.
         """
         if self.open:
             if not self._store.database.has_keys():
@@ -146,7 +146,8 @@ class Access:
         thread of the work.
 
         Raises:
-            PermissionError: nobody that is known, or without the role, or for another campaign.
+            NoKeyError: nobody that is known.
+            NotForThisKeyError: without the role, or for another campaign.
         """
         who, role = self.principal(request), role_for(request.scope["route"])
         if role not in who.roles and "admin" not in who.roles:
@@ -159,7 +160,7 @@ class Access:
         """Refuse a request whose route needs another key than it has.
 
         Raises:
-            PermissionError: as in `caller`.
+            NoKeyError, NotForThisKeyError: as in `caller`.
         """
         route = request.scope.get("route")
         if isinstance(route, APIRoute) and role_for(route) is not None:

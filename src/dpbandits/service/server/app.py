@@ -389,7 +389,7 @@ def add_error_handlers(app: FastAPI, access: Access) -> None:
     async def fault(request: Request, error: Exception) -> JSONResponse:
         return problem("fault")
 
-    for kind in (Error, ValueError, TypeError, RuntimeError, PermissionError):
+    for kind in (Error, ValueError, TypeError, RuntimeError):
         app.add_exception_handler(kind, ours)
     app.add_exception_handler(RequestValidationError, ours)
     app.add_exception_handler(HTTPException, framework)
