@@ -114,10 +114,12 @@ def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> 
         missing = [name for name in names if name not in context]
         unknown = [name for name in context if name not in names]
         if missing or unknown:
-            raise refused_context(
+            error = refused_context(
                 f"Expected context= to name each feature once; missing {missing[:8]}, unknown "
                 f"{shown(unknown[:8])}."
             )
+            error.missing = missing[:8]  # type: ignore[attr-defined]  # a server may send them
+            raise error
         context = [context[name] for name in names]
     try:
         return numbers(context)

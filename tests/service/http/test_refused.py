@@ -256,6 +256,15 @@ def test_a_campaign_that_cannot_be_is_refused_by_what_is_wrong_with_it(here: Her
         assert (said["code"], [each["where"] for each in said["errors"]]) == (code, where), more
 
 
+def test_features_that_a_context_lacks_are_named_and_no_others() -> None:
+    policy = {"name": "DPLinTS", "arms": 2, "features": ["age", "visits"], "epsilon": "1"}
+    with served(policy=policy) as here:
+        said = refused(here, "/trial/ask", {"context": {"age": 0.5, CANARY: 0.25}}).json()
+        assert said["errors"] == [{"where": "context.visits", "what": "Missing"}]
+        with pytest.raises(ValueError, match=r"Named in `errors`: context\.visits"):
+            remote(here[1])["trial"].ask(context={"age": 0.5})
+
+
 def test_of_wrong_items_the_first_is_named(here: Here) -> None:
     """An error for each of them would keep other requests waiting for seconds."""
     for path, body, where in (

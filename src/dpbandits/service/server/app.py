@@ -373,7 +373,9 @@ def add_error_handlers(app: FastAPI, access: Access) -> None:
         if REASONS[code].status >= 500:
             logging.getLogger("dpbandits").error("%s: %s", type(error).__name__, error)
         named = option_in(error) if code in ("option", "policy") else None
-        return problem(code, errors=[] if named is None else [wrong(named)])
+        missing = [f"context.{feature}" for feature in getattr(error, "missing", ())]
+        lacks = [{"where": where, "what": "Missing"} for where in missing]
+        return problem(code, errors=lacks if named is None else [wrong(named)])
 
     def framework(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
