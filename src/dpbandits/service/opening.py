@@ -101,8 +101,9 @@ def open_store(
     require_extra("sqlalchemy", "alembic", "cryptography", "pydantic")
     from dpbandits.service.database import Database
     from dpbandits.service.store import CampaignStore
-    from dpbandits.service.witness import Witness
+    from dpbandits.service.witness import Witness, require_folder
 
+    require_folder(witness)  # before a database is made
     key = key_from_environment() if key is None and not looking else key
     with ExitStack() as given_up:
         database = Database(url, looking=looking)

@@ -170,7 +170,7 @@ class Witness:
         store: Database | None = None,
     ) -> None:
         self._looking, self._alone, self._process = looking, LiteConnections(), this_process()
-        self._is_server = isinstance(place, str) and place.startswith("postgresql")
+        self._is_server = is_server(place)
         self.path = None if place is None or self._is_server else Path(place)
         self.place = "in memory" if place is None else str(place)
         if self._is_server:
@@ -411,6 +411,24 @@ class Witness:
         """Let go of the witness."""
         if self._engine is not None and self._process == this_process():
             self._engine.dispose()
+
+
+def is_server(place: str | Path | None) -> bool:
+    return isinstance(place, str) and place.startswith("postgresql")
+
+
+def require_folder(place: str | Path | None) -> None:
+    """Refuse a file whose folder does not exist. It is not made: a mount that is missing, or a
+    typo, would go unnoticed.
+
+    Raises:
+        WitnessError: there is no such folder.
+    """
+    if place is None or is_server(place) or Path(place).parent.is_dir():
+        return
+    raise WitnessError(
+        f"There is no folder {Path(place).parent} for the witness {place}. Nothing was opened."
+    )
 
 
 def is_known(connection: Connection, uid: str, mark: Mark) -> bool:

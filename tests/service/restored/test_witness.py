@@ -31,11 +31,13 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, held: bytes) ->
 
 
 def test_places_that_are_not_for_it_are_refused(tmp_path: Path) -> None:
-    """A folder is not made: a mount that is missing, or a typo, would go unnoticed."""
+    """Nor is a folder made, or a database whose witness has none."""
     path = tmp_path / "mount" / "trial.witness"
     with pytest.raises(WitnessError, match="is its folder there"):
         Witness(path)
-    assert not path.parent.exists()
+    with pytest.raises(WitnessError, match="There is no folder"):
+        dpb.open_store(f"sqlite:///{tmp_path}/trial.db", witness=path)
+    assert list(tmp_path.iterdir()) == []
     with closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE notes (text)")
     with pytest.raises(WitnessError, match="to be a witness of dpbandits"):
