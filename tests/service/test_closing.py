@@ -99,6 +99,8 @@ def test_the_last_answers_of_a_campaign_count_once(setting: str) -> None:
         trial.campaign.close("enough", winner="x" if windowed else None)
     trial.noise.times = 0
     with pytest.raises(ValueError, match=r"for ever; store\.close\(\)"):
+        trial.campaign.close("")
+    with pytest.raises(TypeError, match="why"):
         trial.campaign.close()
     assert trial.campaign.summary().closed is None
     assert trial.read() == before

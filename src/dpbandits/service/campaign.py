@@ -341,7 +341,7 @@ class Campaign:
 
     def close(
         self,
-        why: str = "",
+        why: str,
         *,
         winner: str | int | None = None,
         read: bool = True,
@@ -353,14 +353,14 @@ class Campaign:
         go of the database, call `store.close()`.
 
         Args:
-            why: has to be said; public, such as "winner declared: blue".
+            why: public, such as "winner declared: blue".
             winner: the arm that further decisions show, with `learn=False`, to everybody. By
                 default there are no further decisions.
             read: False to drop open blocks unread.
 
         Raises:
-            ValueError: no why, the winner cannot be, or the campaign was closed otherwise. Nothing
-                was changed.
+            ValueError: the why is empty, the winner cannot be, or the campaign was closed
+                otherwise. Nothing was changed.
         """
         op = made(ops.Close, why=why, winner=winner, read=read, key=key)
         return self._do(op, by)

@@ -75,7 +75,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
         "closed",
         lambda c: [c.close("over", winner="blue"), c.ask(eligible=["green"])],
     ),
-    "why": ("trial", lambda c: c.close(winner="blue")),
+    "why": ("trial", lambda c: c.close("")),
     "reward_out_of_range": ("trial", lambda c: c.tell(c.ask(), 1.5)),
 }
 
