@@ -304,12 +304,19 @@ CONTEXTS = [[0.3, 0.1], [-0.4, 0.2], [0.0, 0.5]]
 
 
 def test_estimates_are_the_released_law() -> None:
-    session = told(dpb.DPLinTS(arms=["a", "b"], features=2, rho=2, release="shaped", first=30))
+    policy = dpb.DPLinTS(arms=["a", "b"], features=["p", "q"], rho=2, release="shaped", first=30)
+    session = told(policy)
     found = session.predictions()
     law = session.policy.law_of(session.state)  # type: ignore[attr-defined]
     fitted = np.array(CONTEXTS) @ law.theta.T
     assert np.allclose(found.means(CONTEXTS).mean, np.clip(fitted, 0, 1))
     assert fitted.min() < 0.0  # which no mean is
+    named = [{"q": q, "p": p} for p, q in CONTEXTS]
+    assert np.array_equal(found.means(named), found.means(CONTEXTS), equal_nan=True)
+    assert np.array_equal(found.means(named[0]).mean, found.means(CONTEXTS[:1]).mean)
+    for wrong in ({"p": 0.5}, [{"p": 0.5, "q": 0.1, "r": 0.1}]):
+        with pytest.raises(ValueError, match="name each feature once"):
+            found.means(wrong)
     effect = found.effect("a", "b", CONTEXTS)
     assert np.allclose(effect.mean, np.clip(fitted[:, 0] - fitted[:, 1], -1, 1))
     other = found.effect("b", "a", CONTEXTS)

@@ -154,13 +154,21 @@ def _shortened(array: Floats, square: float, clip: bool) -> Floats:
 
 
 def checked_rows(
-    contexts: object, features: int, what: str = "public_contexts", clip: bool = False
+    contexts: object,
+    features: int,
+    what: str = "public_contexts",
+    clip: bool = False,
+    names: Sequence[str] | None = None,
 ) -> Floats:
     """Several contexts, shape (rows, features), each as `checked_context` has it.
 
     Raises:
         ValueError: not such rows.
     """
+    if isinstance(contexts, Mapping):
+        contexts = [contexts]
+    if isinstance(contexts, (list, tuple)) and any(isinstance(row, Mapping) for row in contexts):
+        contexts = [_as_numbers(row, features, names) for row in contexts]
     rows = numbers_in(contexts, what)
     if rows.ndim != 2 or rows.shape[1] != features or len(rows) == 0:
         raise ValueError(

@@ -474,15 +474,15 @@ class SentPredictions(Record):
     confidence: float
     always: bool
     units: SentRange
-    labels: list[str]
+    labels: tuple[str, ...]
     clip: bool
+    features: tuple[str, ...]
 
     def made(self) -> Predictions:
         fields: dict[str, Any] = dict(self)
         for name in ("theta", "covariance", "added", "seen"):
             fields[name] = np.array(fields[name])
-        labels, units = tuple(self.labels), Range(**dict(self.units))
-        return Predictions(**{**fields, "labels": labels, "units": units})
+        return Predictions(**{**fields, "units": Range(**dict(self.units))})
 
 
 class SentRatio(Record):

@@ -5,7 +5,7 @@ arms, and values of other policies. They are post-processing and cost no privacy
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple, final
@@ -39,6 +39,10 @@ class Estimated(NamedTuple):
     high: Floats
 
 
+Contexts = ArrayLike | Mapping[str, float] | Sequence[Mapping[str, float]]
+"""Rows of numbers; or one context by the features' names, or several."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Predictions:
@@ -60,6 +64,7 @@ class Predictions:
         units: the range of rewards.
         labels: names of the arms; () for their numbers.
         clip: whether contexts of a norm above 1 are shortened.
+        features: names of the features; () for none.
     """
 
     policy: str
@@ -73,6 +78,7 @@ class Predictions:
     units: Range = field(default_factory=Range)
     labels: tuple[str, ...] = ()
     clip: bool = False
+    features: tuple[str, ...] = ()
     model: ClassVar[str] = MODEL
 
     @classmethod
@@ -119,17 +125,18 @@ class Predictions:
             units or Range(),
             tuple(labels or ()),
             policy.clip,
+            policy.feature_names or (),
         )
 
     def __repr__(self) -> str:
         always = ", always=True" if self.always else ""
         return f"Predictions({self.policy}, confidence={self.confidence}{always})"
 
-    def means(self, contexts: ArrayLike) -> Estimated:
+    def means(self, contexts: Contexts) -> Estimated:
         """Return each arm's mean reward for each context.
 
         Args:
-            contexts: shape (contexts, features).
+            contexts: shape (contexts, features); or one by the features' names, or a list of these.
 
         Returns:
             Estimates of shape (contexts, arms).
@@ -140,7 +147,7 @@ class Predictions:
         return Estimated(*(self._in_units(each) for each in self._turned(estimates)))
 
     def effect(
-        self, arm: int | str, other: int | str, contexts: ArrayLike, *, average: bool = False
+        self, arm: int | str, other: int | str, contexts: Contexts, *, average: bool = False
     ) -> Estimated:
         """Return by how much an arm's mean reward is above another one's, for each context.
 
@@ -169,7 +176,7 @@ class Predictions:
         parts = [each * sign * self.units.span for each in self._turned(estimates)]
         return Estimated(*(each[0] for each in parts)) if average else Estimated(*parts)
 
-    def value(self, shares: ArrayLike, contexts: ArrayLike) -> Estimated:
+    def value(self, shares: ArrayLike, contexts: Contexts) -> Estimated:
         """Return the mean reward of another policy over these contexts.
 
         Args:
@@ -196,8 +203,9 @@ class Predictions:
 
     # Helpers
 
-    def _rows(self, contexts: ArrayLike) -> Floats:
-        return checked_rows(contexts, self.theta.shape[1], "contexts", self.clip)
+    def _rows(self, contexts: Contexts) -> Floats:
+        names = self.features or None
+        return checked_rows(contexts, self.theta.shape[1], "contexts", self.clip, names)
 
     def _arm(self, arm: int | str) -> int:
         if isinstance(arm, str) and arm in self.labels:
