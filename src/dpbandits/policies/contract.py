@@ -68,7 +68,8 @@ def refuse_unlisted_names(arms: object) -> None:
         ValueError: `arms` is such names.
     """
     if isinstance(arms, str) and not arms.strip().isdecimal():
-        instead = shown([part.strip() for part in arms.split(",")])
+        names = [part.strip() for part in arms.split(",")]
+        instead = shown(names) if len(names) > 1 else f"[{shown(arms)}, …], a name for each arm"
     elif (
         as_int(arms) is None
         and isinstance(arms, Iterable)
