@@ -417,16 +417,19 @@ class ExactLinear(ContextualPolicy):
         regularisation: λ, the weight of the ridge.
         variance_of_rewards: s₂, the variance of a reward around its law.
         alpha: growth of an arm's records from one fit to the next; 1 fits after every record.
+        width: how much the deviation ‖x‖_{Λ⁻¹} counts.
     """
 
     regularisation: float = 0.1
     variance_of_rewards: float = 0.15
     alpha: float = 1.0
+    width: float = 0.5
 
     def _validate(self) -> None:
         self._number("regularisation", LEAST_RIDGE, 1e9)
         self._number("variance_of_rewards", 0, 1e9)
         self._number("alpha", 0.999999, 1000)
+        self._number("width", 0, 1e6)
 
     @property
     def variance(self) -> float:
@@ -449,6 +452,9 @@ class ExactLinear(ContextualPolicy):
         need, releases = self._need(read), fit.releases + 1
         return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
 
+    def widths(self, information: Floats) -> Floats:
+        return np.full(self.arms, float(self.width))
+
 
 @policy_dataclass
 class LinTS(ExactLinear):
@@ -470,14 +476,6 @@ class LinTS(ExactLinear):
         every_round=True,
         theory=False,
     )
-    width: float = 0.5
-
-    def _validate(self) -> None:
-        super()._validate()
-        self._number("width", 0, 1e6)
-
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
 
 
 @policy_dataclass
@@ -501,13 +499,6 @@ class LinUCB(ExactLinear):
     )
     sampled: ClassVar[bool] = False
     width: float = 1.0
-
-    def _validate(self) -> None:
-        super()._validate()
-        self._number("width", 0, 1e6)
-
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
 
 
 # With privacy, as published: noise on the whole vector.
