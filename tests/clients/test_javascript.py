@@ -21,7 +21,7 @@ from tests.places import REPOSITORY
 
 PACKAGE = REPOSITORY / "clients" / "js"
 SIMULATED = dpb.SimulatedNoise(1)
-NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
+NODE, NPM, CHROMIUM = map(shutil.which, ("node", "npm", "chromium"))
 
 
 @pytest.mark.long
@@ -130,3 +130,12 @@ def test_the_package_is_of_this_version_and_depends_on_nothing() -> None:
     about = json.loads((PACKAGE / "package.json").read_text(encoding="utf-8"))
     assert about["version"] == __version__
     assert not about.keys() & {"dependencies", "peerDependencies", "bundledDependencies"}
+
+
+@pytest.mark.skipif(NPM is None, reason="needs npm (Debian package npm)")
+def test_the_package_has_its_licence() -> None:
+    command = [str(NPM), "pack", "--dry-run", "--json", "--silent"]
+    done = subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=True)
+    (packed,) = json.loads(done.stdout[done.stdout.index("[") :])
+    assert {"LICENSE", "README.md"} < {each["path"] for each in packed["files"]}
+    assert not (PACKAGE / "LICENSE").exists(), "it is the repository's"
