@@ -54,6 +54,8 @@ class Faults(httpx.BaseTransport, httpx.AsyncBaseTransport):
         said = await answer.aread()
         if how == "done":
             raise ERRORS[how]
+        if how == "unread":
+            return httpx.Response(answer.status_code, text="<html>Log in</html>")
         return httpx.Response(answer.status_code, headers=answer.headers, content=said)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -154,9 +156,14 @@ def test_without_a_fallback_what_nobody_got_is_void_at_the_next_contact(far: Mak
     with pytest.raises(dpb.StoreError, match="No server answers"):
         trial("ask", user="anna")
     assert trial.pending == 1
+    trial.faults.next = ["unread"]
+    with pytest.raises(dpb.StoreError, match="Expected a reply of `dpbandits serve`"):
+        trial("ask", user="anna")
+    assert trial.pending == 2
     decision = trial("ask", user="anna")
-    assert trial.pending == 1
+    assert trial.pending == 2
     assert trial("tell", decision, 1) == "recorded"
+    assert trial.pending == 0
     trial.faults.next = ["done"] * 4  # under a key of the caller's, who may make the call again
     with pytest.raises(dpb.StoreError):
         trial("ask", user="anna", key="visit 7")

@@ -8,6 +8,8 @@ const FALLBACK_TRIES = 2; // an ask with a fallback arm so often,
 const PAUSE = 200; // with twice the pause each time, in ms
 const PER_SECOND = 1000; // decisions of one call for which there is one second more
 const AWAY = [429, 502, 503, 504]; // replies that say that the server, or its database, is away
+// what Node says of requests that went to nobody; of a browser's it is not known
+const UNSENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
 const MOST_OWED = 10_000;
 const MOST_ITEMS = 10_000; // decisions of one call
 const OPTIONS = ["token", "timeout", "fallback", "fetch"];
@@ -96,12 +98,16 @@ export class Campaign {
   async #ask(body, isRepeatable) {
     const hasFallback = this.#fallback !== undefined;
     const reply = await this.#send("ask", body, body.count, hasFallback ? FALLBACK_TRIES : TRIES);
-    if (isAway(reply) && (hasFallback || !isRepeatable)) this.#owe(body);
-    if (isAway(reply) && hasFallback) {
-      const { segment } = body;
-      return Array.from({ length: body.count }, () => this.#fallbackDecision(segment));
+    let decisions;
+    try {
+      decisions = decisionsIn(reply, body.count);
+    } catch (error) {
+      if (error instanceof RefusedError) throw error;
+      const hasCaller = isRepeatable && !hasFallback; // who gets what was made
+      if (reply.isSent && !hasCaller) this.#owe(body);
+      if (!hasFallback || !isAway(reply)) throw error;
+      return Array.from({ length: body.count }, () => this.#fallbackDecision(body.segment));
     }
-    const decisions = decisionsIn(reply, body.count);
     if (isRepeatable) this.#owed.splice(0, Infinity, ...this.#owed.filter(isNot(body)));
     await this.#voidOwed();
     return decisions;
@@ -132,14 +138,19 @@ export class Campaign {
     return all.map(({ id }) => (id === "" ? "unknown" : statuses.shift()));
   }
 
-  /** The reply to a request, which is made again where the server is away; null: there is none. */
+  /**
+   * The reply to a request, which is made again where the server is away; its status is 0 if there is
+   * none. isSent: whether the server may have got the request.
+   */
   async #send(what, body, decisions, tries) {
     const seconds = this.#timeout + decisions / PER_SECOND;
     let reply = null;
     for (let attempt = 0; attempt < tries; attempt += 1) {
       if (attempt) await pause(PAUSE * 2 ** (attempt - 1));
+      const isSent = reply?.isSent;
       reply = await this.#sendOnce(what, JSON.stringify(body), seconds);
-      if (reply !== null && !AWAY.includes(reply.status)) break;
+      reply.isSent ||= isSent;
+      if (reply.status && !AWAY.includes(reply.status)) break;
     }
     return reply;
   }
@@ -153,9 +164,10 @@ export class Campaign {
         redirect: "manual", // what is sent is for this server only
         signal: AbortSignal.timeout(Math.min(Math.ceil(1000 * seconds), LONGEST_WAIT)),
       });
-      return { status: reply.status, text: await reply.text() };
-    } catch {
-      return null; // the error may show the request, and with it rewards
+      return { status: reply.status, text: await reply.text(), isSent: true };
+    } catch (error) {
+      // the rest of the error may show the request, and with it rewards
+      return { status: 0, text: "", isSent: !UNSENT.includes(error?.cause?.code) };
     }
   }
 
@@ -213,7 +225,7 @@ function areNumbers(value) {
 
 const isNot = (body) => (other) => other.key !== body.key;
 
-const isAway = (reply) => reply === null || reply.status >= 500 || AWAY.includes(reply.status);
+const isAway = ({ status }) => status === 0 || status >= 500 || AWAY.includes(status);
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -247,7 +259,7 @@ const statusesIn = (reply, count) =>
   );
 
 function listIn(reply, name, count, isOne) {
-  if (reply === null) {
+  if (reply.status === 0) {
     throw new ServerError(
       "No server answers: is the address right, and does `dpbandits serve` run there? Whether the " +
         "call was done is not known; make it again, an ask with its key.",

@@ -174,9 +174,14 @@ beside("without a fallback it is an error", async (fake, campaign) => {
   assert.equal(error.status, 404);
 });
 
-test("no server at all", async () => {
-  const trial = new Campaign("http://127.0.0.1:9", "trial", { timeout: 1, fallback: "blue" });
+beside("an ask that was never sent is not made again", async (fake, campaign) => {
+  let port = 2; // at which there is no server at all
+  const elsewhere = (url, request) => fetch(Object.assign(new URL(url), port && { port }), request);
+  const trial = campaign({ fallback: "blue", fetch: elsewhere });
   assert.equal((await trial.ask({ count: 2 })).length, 2);
+  port = null;
+  await trial.ask();
+  assert.deepEqual(fake.calls, ["ask"]);
 });
 
 beside("what is no reward is not sent and not shown", async (fake, campaign) => {
@@ -274,6 +279,18 @@ test("what has succeeded does not fail for decisions that nobody got", async () 
     assert.deepEqual(sent.slice(-2).map(([what]) => what), ["ask", "void"]);
     assert.deepEqual(sent.at(-1)[1].ids, made(1, 7).map(({ id }) => id));
   }
+});
+
+test("decisions of a reply that cannot be read are void at the next contact", async () => {
+  const [campaign, sent] = replying(
+    ...[[200, "{"], [200, { decisions: made(1) }], [200, { decisions: made(1, 7) }]],
+    ...[[200, { results: [{ status: "recorded" }] }]],
+  );
+  const trial = campaign();
+  await assert.rejects(trial.ask(), ServerError);
+  await trial.ask();
+  assert.deepEqual(sent.map(([what]) => what), ["ask", "ask", "ask", "void"]);
+  assert.equal(sent[2][1].key, sent[0][1].key);
 });
 
 test("many decisions that nobody got are void in several calls", async () => {

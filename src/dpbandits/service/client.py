@@ -400,21 +400,25 @@ class Requests:
         except GeneratorExit:  # who asked was cancelled
             self._owe(campaign, op, is_owed=not is_repeatable)
             raise
-        if is_unavailable(answer):
-            may_stand = not isinstance(answer, Failure) or answer.is_sent
-            is_owed = may_stand and (self.fallback is not None or not is_repeatable)
+        may_stand = not isinstance(answer, Failure) or answer.is_sent
+        is_owed = may_stand and (self.fallback is not None or not is_repeatable)
+        if is_unavailable(answer) and self.fallback is not None:
             self._owe(campaign, op, is_owed=is_owed)
-        if self.fallback is None or not is_unavailable(answer):
+            return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
+        try:
             decisions: list[CampaignDecision] = self._answered(op, answer)
-            if is_repeatable:
-                self._forgive(campaign, op)
-            try:
-                yield from self._void_owed()
-            except BaseException:  # cancelled, say: nobody gets these, either
-                self._owe(campaign, op, is_owed=not is_repeatable)
-                raise
-            return decisions
-        return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
+        except Exception as error:
+            is_lost = is_unavailable(answer) or isinstance(error, StoreError)  # it cannot be read
+            self._owe(campaign, op, is_owed=is_owed and is_lost)
+            raise
+        if is_repeatable:
+            self._forgive(campaign, op)
+        try:
+            yield from self._void_owed()
+        except BaseException:  # cancelled, say: nobody gets these, either
+            self._owe(campaign, op, is_owed=not is_repeatable)
+            raise
+        return decisions
 
     # Decisions that nobody got
 
