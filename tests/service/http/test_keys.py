@@ -30,13 +30,17 @@ WRONG: dict[str, Any] = {"content": b"{", "headers": {"content-type": "applicati
 
 
 def calls_of(app: Any) -> list[tuple[str, str]]:
-    """Method and path of every route but those for everybody."""
-    return [
-        (method, path.format(name="trial"))
-        for path, methods in app.openapi()["paths"].items()
-        for method in methods
-        if path not in PUBLIC
-    ]
+    """Method and path of every route but those for everybody, as is documented."""
+    document = app.openapi()
+    assert document["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+    assert document["security"] == [{"key": []}]
+    found = list[tuple[str, str]]()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert (operation.get("security") == []) is (path in PUBLIC), path
+            if path not in PUBLIC:
+                found.append((method, path.format(name="trial")))
+    return found
 
 
 def access_of(store: Any) -> Access:

@@ -66,6 +66,9 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     }
 }
 
+NO_KEY: dict[str, Any] = {"security": []}
+"""Says in the document that a route answers everybody."""
+
 HEADERS = {
     "content-security-policy": (
         "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -104,6 +107,7 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
         responses=RESPONSES,
         lifespan=lifespan,
     )
+    app.openapi = partial(document_of, app.openapi, open)  # type: ignore[method-assign]
     add_error_handlers(app, access)
     app.add_middleware(Limits, hosts=LOCAL if open else None)
     if not store.is_looking:  # those first that are called all day: routes are tried in order
@@ -115,6 +119,19 @@ def make_app(store: CampaignStore, *, open: bool = False) -> FastAPI:
         add_view(app, store, access, name, view)
     app.mount("/static", StaticFiles(packages=[("dpbandits.service.server", "static")]))
     return app
+
+
+def document_of(describe: Callable[[], dict[str, Any]], open: bool) -> dict[str, Any]:
+    """Return what describes the routes, with the key that they ask for.
+
+    Args:
+        open: whether a request without a key may be answered.
+    """
+    scheme = {"type": "http", "scheme": "bearer", "description": "An access key, dpb_…"}
+    document = describe()
+    document["components"]["securitySchemes"] = {"key": scheme}
+    document["security"] = [{"key": []}, *([{}] if open else [])]
+    return document
 
 
 # Routes
@@ -264,11 +281,11 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
         access.caller(request)
         return store.scopes()
 
-    @app.get("/healthz")
+    @app.get("/healthz", openapi_extra=NO_KEY)
     def health() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
 
-    @app.get("/readyz")
+    @app.get("/readyz", openapi_extra=NO_KEY)
     def ready() -> dict[str, str]:
         len(store)  # asks the database
         return {"status": "ready"}
