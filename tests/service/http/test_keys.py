@@ -4,7 +4,9 @@ refused tells nothing of the keys that there are.
 
 from __future__ import annotations
 
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 from types import FrameType
@@ -116,6 +118,19 @@ def test_a_copy_that_is_put_back_opens_nothing(lite: Lite, monkeypatch: pytest.M
         for token in ("", f"Bearer {key}"):
             answer = client.get("/v1/campaigns", headers={"Authorization": token})
             assert answer.json()["code"] == "no_key"
+
+
+def test_a_copy_that_is_put_back_under_a_server_opens_nothing(lite: Lite) -> None:
+    with lite.open() as store:
+        key = access_of(store).create("website", ["read"])
+        copy = lite.copy()
+        access_of(store).revoke("website")
+        with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(lite.file)) as now:
+            old.backup(now)
+        client = client_of(store, open=False, token=key)
+        assert client.get("/v1/campaigns").status_code == 200
+        serving.run_maintenance(store, {})
+        assert client.get("/v1/campaigns").status_code == 401
 
 
 def test_a_key_is_for_a_campaign_that_there_is(make: Open, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import uvicorn
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from dpbandits.core.errors import StoreError
+from dpbandits.core.errors import StoreError, WitnessError
 from dpbandits.policies.recommended import recommend
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.access import Access
@@ -172,13 +172,14 @@ def poll_views(store: CampaignStore) -> None:
     """Keep house, though nobody calls."""
     pause, warned = threading.Event(), dict[str, str]()
     while not pause.wait(OFTEN):
-        with suppress(StoreError):  # whoever calls next is told
+        with suppress(StoreError, WitnessError):  # whoever calls next is told
             run_maintenance(store, warned)
 
 
 def run_maintenance(store: CampaignStore, warned: dict[str, str]) -> None:
     """Record answers whose time has passed, end periods, and keep nothing that was written over.
-    What is wrong with one campaign keeps no other one waiting: whoever calls that next is told.
+    What is wrong with one campaign keeps no other one waiting: whoever calls that next is told. In
+    a copy that was put back meanwhile, keys that were revoked since are revoked again.
 
     Args:
         warned: by campaign, what the log says already: for as long as it lasts, once is enough.
@@ -196,6 +197,7 @@ def run_maintenance(store: CampaignStore, warned: dict[str, str]) -> None:
                     "Campaign %s could not be settled: %s.", name, kind
                 )
     store.database.forget()
+    Access(store, open=False).revoke_again()
 
 
 # Visitors that are made up
