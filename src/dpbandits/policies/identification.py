@@ -53,10 +53,6 @@ class Alive(NamedTuple):
     decided: int  # rounds until the arm was identified; 0: not yet
 
 
-def identified(state: Alive) -> Identified | None:
-    return Identified(state.arms[0], state.decided) if len(state.arms) == 1 else None
-
-
 def eliminate(state: Alive, release: Release, width: float) -> Alive:
     """Eliminate every arm whose mean is more than `width` below the largest."""
     means = [a.total / a.rounds for a in release.answers]
@@ -69,7 +65,19 @@ def eliminate(state: Alive, release: Release, width: float) -> Alive:
 
 
 @policy_dataclass
-class SuccessiveElimination(Policy):
+class Elimination(Policy):
+    """Base class of successive elimination, which identifies the last arm that is left."""
+
+    def init(self) -> Alive:
+        return Alive(tuple(range(self.arms)), 1, 0, 0, 0)
+
+    def best_arm(self, state: Alive) -> Identified | None:
+        """Return the identified arm and its number of rounds; None while several arms are left."""
+        return Identified(state.arms[0], state.decided) if len(state.arms) == 1 else None
+
+
+@policy_dataclass
+class SuccessiveElimination(Elimination):
     """Passes over the arms that are not eliminated, without privacy.
 
     Guarantee: none.
@@ -107,9 +115,6 @@ class SuccessiveElimination(Policy):
     def mechanism(self) -> Exact:
         return Exact(grid=Grid(steps=self.grid))
 
-    def init(self) -> Alive:
-        return Alive(tuple(range(self.arms)), 1, 0, 0, 0)
-
     def plan(self, state: Alive, rng: PublicRng) -> Plan:
         if len(state.arms) == 1:
             return Hold(state.arms[0], FOREVER, ())
@@ -120,10 +125,6 @@ class SuccessiveElimination(Policy):
             state, release, elimination_width(state.stage, self.arms, self.beta or 0.5)
         )
 
-    def best_arm(self, state: Alive) -> Identified | None:
-        """Return the identified arm and its number of rounds; None while several arms are left."""
-        return identified(state)
-
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return passes_bound(means, rounds, self.beta or 0.5)
 
@@ -132,7 +133,7 @@ class SuccessiveElimination(Policy):
 
 
 @policy_dataclass
-class DPSE(PrivatePolicy):
+class DPSE(Elimination, PrivatePolicy):
     """Private successive elimination: each epoch pulls anew, and releases one noisy mean for each
     arm. It also identifies the best arm.
 
@@ -197,10 +198,6 @@ class DPSE(PrivatePolicy):
             return Alive(tuple(range(self.arms)), 1, state.t, guess, 0)
         return state
 
-    def best_arm(self, state: Alive) -> Identified | None:
-        """Return the identified arm and its number of rounds; None while several arms are left."""
-        return identified(state)
-
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps, tail = float(self.epsilon), excess(float(self.epsilon), self.grid)
         if self.beta is None:
@@ -223,7 +220,7 @@ class DPSE(PrivatePolicy):
 
 @final
 @policy_dataclass
-class SparseVectorSE(PrivatePolicy):
+class SparseVectorSE(Elimination, PrivatePolicy):
     """Successive elimination on cumulative sums. Sparse vectors test which arm is behind, after 2,
     4, 8, … pulls of each remaining arm.
 
@@ -283,9 +280,6 @@ class SparseVectorSE(PrivatePolicy):
         radius = comparison_radius(pulls, number, self.arms, beta)
         return 2.0 * radius + comparison_noise(number, self.arms, beta, share)
 
-    def init(self) -> Alive:
-        return Alive(tuple(range(self.arms)), 1, 0, 0, 0)
-
     def plan(self, state: Alive, rng: PublicRng) -> Plan:
         """Play the remaining arms in turn, until each has twice its pulls."""
         if len(state.arms) == 1:
@@ -298,10 +292,6 @@ class SparseVectorSE(PrivatePolicy):
         kept = tuple(arm for arm in state.arms if arm not in eliminated)
         decided = release.round if len(kept) == 1 < len(state.arms) else state.decided
         return Alive(kept, state.stage + bool(release.coordinates), release.round, 0, decided)
-
-    def best_arm(self, state: Alive) -> Identified | None:
-        """Return the identified arm and its number of rounds; None while several arms are left."""
-        return identified(state)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         share = float(self.mechanism().share(self.arms))
