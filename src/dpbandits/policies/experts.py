@@ -579,7 +579,21 @@ def epoch_rounds(epoch: int) -> int:
 
 
 @policy_dataclass
-class RNMFTNL(ExpertPolicy, PrivatePolicy):
+class EpochPolicy(ExpertPolicy, PrivatePolicy):
+    """Base class of policies that play one action in an epoch, whose rewards choose the next one.
+    Epochs have 1, 2, 4, … rounds, and all of an epoch is released unless `plan` says otherwise.
+    """
+
+    @final
+    def init(self) -> Leader:
+        return Leader(0, 0, 0, -1, 0)
+
+    def plan(self, state: Leader, rng: PublicRng) -> Plan:
+        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
+
+
+@policy_dataclass
+class RNMFTNL(EpochPolicy):
     """Follow the noisy leader: after each epoch only the index of the largest noisy sum is released
     (report noisy max).
 
@@ -628,12 +642,6 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
             epsilon=epsilon, claimed=claimed, selection=self.selection, grid=Grid(steps=self.grid)
         )
 
-    def init(self) -> Leader:
-        return Leader(0, 0, 0, -1, 0)
-
-    def plan(self, state: Leader, rng: PublicRng) -> Plan:
-        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
-
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         leader = Choice(*release.answers[0]).action
         return Leader(leader, state.epoch + 1, release.round, -1, 0)
@@ -655,7 +663,7 @@ class RNMFTNL(ExpertPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class NaiveFTNL(ExpertPolicy, PrivatePolicy):
+class NaiveFTNL(EpochPolicy):
     """Follow the noisy leader with every sum released: each has noise of scale K/epsilon.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -684,12 +692,6 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
         inner = LazyForgetful(epsilon=self.budget / self.arms, grid=Grid(steps=self.grid))
         return EachAction(inner=inner, actions=self.arms)
 
-    def init(self) -> Leader:
-        return Leader(0, 0, 0, -1, 0)
-
-    def plan(self, state: Leader, rng: PublicRng) -> Plan:
-        return Hold(state.action, epoch_rounds(state.epoch), (EVERY,))
-
     def update(self, state: Leader, plan: Plan, release: Release) -> Leader:
         totals = [Answer(*answer).total for answer in release.answers]
         return Leader(totals.index(max(totals)), state.epoch + 1, release.round, -1, 0)
@@ -709,7 +711,7 @@ class NaiveFTNL(ExpertPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class PrefixExponential(ExpertPolicy, PrivatePolicy):
+class PrefixExponential(EpochPolicy):
     """Draw the next epoch's action by the exponential mechanism from a random prefix of this epoch.
     The rest of the epoch is never released.
 
@@ -742,9 +744,6 @@ class PrefixExponential(ExpertPolicy, PrivatePolicy):
 
     def mechanism(self) -> NoisyMax:
         return NoisyMax(epsilon=self.budget, selection="exponential", grid=Grid(steps=self.grid))
-
-    def init(self) -> Leader:
-        return Leader(0, 0, 0, -1, 0)
 
     def plan(self, state: Leader, rng: PublicRng) -> Plan:
         if state.rest:
