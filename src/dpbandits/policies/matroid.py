@@ -238,9 +238,25 @@ def least_gap_order(
     return log_n * math.fsum(1 / gap + each for gap in least_gaps(problem, means))
 
 
+@policy_dataclass
+class LazyMatroidPolicy(SuperArmPolicy, PrivatePolicy):
+    """Base class of policies that release each element's newest batch alone, at epsilon/K."""
+
+    @final
+    def mechanism(self) -> EachArm:
+        return EachArm(
+            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
+            width=self.width,
+        )
+
+    @final
+    def batch(self, s: Statistics, arm: int) -> int:
+        return max(1, 2 * s.rounds[arm])
+
+
 @final
 @policy_dataclass
-class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
+class DPUCBMAT(LazyMatroidPolicy):
     """Private UCB on a matroid: the greedy basis for mean + √(3 ln(Kt)/n) + 3 ln(Kt)/(eps₀ n), eps₀
     = epsilon/K.
 
@@ -274,15 +290,6 @@ class DPUCBMAT(SuperArmPolicy, PrivatePolicy):
         feedback="semi",
         matroid=True,
     )
-
-    def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
-            width=self.width,
-        )
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return max(1, 2 * s.rounds[arm])
 
     def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
         rounds = s.rounds
@@ -363,7 +370,7 @@ class LazyNormals(NamedTuple):
 
 @final
 @policy_dataclass
-class DPTSMAT(SuperArmPolicy, PrivatePolicy):
+class DPTSMAT(LazyMatroidPolicy):
     """Private Thompson sampling on a matroid: the greedy basis for samples of N(mean + 3
     ln(Kt)/(eps₀ n), 1/n), drawn every round.
 
@@ -390,15 +397,6 @@ class DPTSMAT(SuperArmPolicy, PrivatePolicy):
         matroid=True,
         randomised=True,
     )
-
-    def mechanism(self) -> EachArm:
-        return EachArm(
-            inner=LazyForgetful(epsilon=self.budget / self.width, grid=Grid(steps=self.grid)),
-            width=self.width,
-        )
-
-    def batch(self, s: Statistics, arm: int) -> int:
-        return max(1, 2 * s.rounds[arm])
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         second = math.fsum(1 / gap for gap in best_gaps(self.problem, means))
