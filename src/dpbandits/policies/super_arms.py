@@ -815,7 +815,7 @@ def report_radius(n: Floats, t: int, scale: float, published: int | None) -> Flo
     return statistical_radius(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
 
 
-def report_bound(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
+def report_bound(policy: ReportPolicy, means: Sequence[float], rounds: int) -> float:
     """Return the bounds of Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in
     use.
     """
@@ -831,7 +831,7 @@ def report_bound(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: in
     return smooth_bound(policy.problem, means, rounds, width, low, narrow=narrow)
 
 
-def report_order(policy: CUCBLDP1 | CUCBLDP2, means: Sequence[float], rounds: int) -> float:
+def report_order(policy: ReportPolicy, means: Sequence[float], rounds: int) -> float:
     """Return Σ B∞² (1 + scale)² ln T/Δ."""
     cost = (1.0 + policy.width / float(policy.budget)) ** 2 * errors_in_one(policy.problem) ** 2
     return per_gap(policy.problem, means, cost * math.log(rounds))
@@ -842,9 +842,32 @@ def errors_in_one(problem: DecisionSet) -> float:
     return problem.b_max / problem.b_one
 
 
+@policy_dataclass
+class ReportPolicy(SuperArmPolicy, PrivatePolicy):
+    """Base class of CUCB in the local model: reports with Laplace noise, one on each reward that is
+    used.
+    """
+
+    horizon: int | None = None
+    preset: str = "valid"
+
+    @final
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
+
+    @final
+    def randomizer(self) -> LocalLaplace:
+        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
+
+    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,)."""
+        published = self.horizon if self.preset == "published" else None
+        return report_radius(n, t, self.width / float(self.budget), published)
+
+
 @final
 @policy_dataclass
-class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
+class CUCBLDP1(ReportPolicy):
     """CUCB in the local model, with a report on every reward of the super arm: K reports at ε/K
     each.
 
@@ -876,26 +899,12 @@ class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
         every_round=True,
     )
 
-    horizon: int | None = None
-    preset: str = "valid"
-
     def validate(self) -> None:
         self._one_of("preset", "valid", "published")
         self._horizon(required=self.preset == "published")
 
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
-
-    def randomizer(self) -> LocalLaplace:
-        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
-
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         return hold_optimistic(self, state, self.bonus)
-
-    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,)."""
-        published = self.horizon if self.preset == "published" else None
-        return report_radius(n, t, self.width / float(self.budget), published)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return report_bound(self, means, rounds)
@@ -906,7 +915,7 @@ class CUCBLDP1(SuperArmPolicy, PrivatePolicy):
 
 @final
 @policy_dataclass
-class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
+class CUCBLDP2(ReportPolicy):
     """CUCB in the local model, with a report on one reward of the super arm, that of its
     least-reported arm, at the whole ε.
 
@@ -951,9 +960,6 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
         narrow=True,
         every_round=True,
     )
-
-    horizon: int | None = None
-    preset: str = "valid"
     ask: str = "least"
     radius: str = "sum"
 
@@ -969,12 +975,6 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
                     f"preset={self.preset!r}, ask={self.ask!r}."
                 )
             check_exact_sums(self.problem)
-
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
-
-    def randomizer(self) -> LocalLaplace:
-        return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         if self.radius == "joint":
@@ -1007,11 +1007,10 @@ class CUCBLDP2(SuperArmPolicy, PrivatePolicy):
         return joint_level(t, self.problem.size, float(self.budget)) if valid else math.log(t)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii in round t."""
+        """Return the arms' radii at round t, shape (arms,)."""
         if self.preset == "sharp":
             return np.asarray(np.sqrt(report_square(n, math.log(t), float(self.budget))))
-        published = self.horizon if self.preset == "published" else None
-        return report_radius(n, t, self.width / float(self.budget), published)
+        return super().bonus(n, draws, t)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         exact = self.problem.linear and self.problem.alpha == 1
