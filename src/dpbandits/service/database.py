@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import starmap
+from itertools import groupby, starmap
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, final
@@ -652,17 +652,11 @@ def run(
 
 def runs(resolved: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
     """Return runs of consecutive decisions with one status: first, last, status."""
-    first = last = 0
-    status = ""
-    for seq in sorted(resolved):
-        if first and seq == last + 1 and resolved[seq] == status:
-            last = seq
-            continue
-        if first:
-            yield first, last, status
-        first, last, status = seq, seq, resolved[seq]
-    if first:
-        yield first, last, status
+    ordered = enumerate(sorted(resolved))
+    # within a run, a decision's number less its place in this order stays the same
+    for (_, status), run in groupby(ordered, lambda each: (each[1] - each[0], resolved[each[1]])):
+        seqs = [seq for _, seq in run]
+        yield seqs[0], seqs[-1], status
 
 
 @final
