@@ -530,7 +530,7 @@ class Change:
         unlearned: pending decisions whose rewards will not be read.
         held: with an attribution window a sealed row for every pending decision, which says whether
             it was answered. It is written over in place, and deleted when the decision is resolved.
-        give_up: all pending decisions are lost, and what is held is deleted.
+        voids_pending: all pending decisions are lost, and what is held is deleted.
         contexts: of a policy that decides by contexts.
     """
 

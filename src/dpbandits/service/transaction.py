@@ -124,7 +124,7 @@ class Transaction:
         self.used, self.kept_arms = dict[str, tuple[int, int]](), dict[str, int]()
         self.responses = dict[str, str]()
         self.failed = dict[str, Exception]()
-        self._before = dict[str, tuple[object, object]]()
+        self._accepted, self._drawn = dict[str, object](), dict[str, object]()
 
     def part(self, name: str) -> Part:
         """Return a part of the campaign; load it first if needed."""
@@ -134,7 +134,8 @@ class Transaction:
             if part.is_doubtful:
                 raise FenceNeeded
             part.begin(self.used, self.kept_arms)
-            self._before[name] = part.marks(), release_marker(part.session)
+            self._drawn[part.uid] = release_marker(part.session)
+            self.accept(part)
             self.loaded[name] = part
         return part
 
@@ -148,16 +149,13 @@ class Transaction:
 
     def accept(self, part: Part) -> None:
         """Keep the changes of this part so far, even if the current call fails later."""
-        self._before[self._name(part)] = part.marks(), self._before[self._name(part)][1]
-
-    def _name(self, part: Part) -> str:
-        return next(name for name, row in self.layout.parts.items() if row.uid == part.uid)
+        self._accepted[part.uid] = part.marks()
 
     def is_as_before(self) -> bool:
         """Return whether a refused call left all parts as they were accepted."""
-        for name, part in self.loaded.items():
+        for part in self.loaded.values():
             idle = refreshed(part.session)
-            same = part.marks() == self._before[name][0]
+            same = part.marks() == self._accepted[part.uid]
             if not is_release_missing(part.session) and not (idle and same):
                 return False
         return True
@@ -165,8 +163,7 @@ class Transaction:
     def has_drawn(self) -> bool:
         """Return whether noise may have been drawn since the transaction began."""
         return any(
-            release_marker(part.session) != self._before[name][1]
-            for name, part in self.loaded.items()
+            release_marker(part.session) != self._drawn[part.uid] for part in self.loaded.values()
         )
 
     def run(self, op: OperationModel, by: str) -> Any:
