@@ -6,6 +6,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import timedelta
 from hashlib import sha256
 from typing import Annotated, Any
@@ -37,7 +38,7 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.options import LONGEST_KEY, checked_segments, require_for_contexts
 from dpbandits.session.people import SIDES, HoldoutRule, rule_of
 from dpbandits.session.ranges import Range
-from dpbandits.session.saving import as_plain, policy_made, policy_to_data
+from dpbandits.session.saving import policy_made, policy_to_data
 from dpbandits.session.session import Session
 from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import play_single_arm
@@ -147,11 +148,8 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     for option, value in options.items():
         if isinstance(value, timedelta):
             value = value.total_seconds()
-        elif isinstance(value, Range):
-            low, high = float(value.low), float(value.high)
-            value = {"low": low, "high": high, "clip": value.clip, "minimise": value.minimise}
-        elif isinstance(value, Guardrail):
-            value = as_plain(value)
+        elif isinstance(value, (Range, Guardrail)):
+            value = asdict(value)
         elif option == "min_share" and isinstance(value, Mapping):
             value = {str(arm): share for arm, share in value.items()}
         elif option == "holdout" and value is not None and not isinstance(value, (int, float)):
