@@ -1,6 +1,7 @@
 """Checks of user-defined policies, mechanisms and environments."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from dpbandits.checks.checks import (
     beats_uniform,
@@ -98,13 +99,10 @@ def check_policy(policy: Policy) -> None:
         TypeError: not a policy.
     """
     refuse_others(policy, Policy, "a policy", "YourPolicy(arms=3, epsilon=1)")
+    checks: Mapping[str, Callable[[Any], None]] = CHECKS
     if isinstance(policy, ContextualPolicy):
-        for in_contexts in CONTEXT_CHECKS.values():
-            in_contexts(policy)
-        return
-    if isinstance(policy, JointDPLinTS):
-        for of_outputs in JOINT_CHECKS.values():
-            of_outputs(policy)
-        return
-    for check in CHECKS.values():
+        checks = CONTEXT_CHECKS
+    elif isinstance(policy, JointDPLinTS):
+        checks = JOINT_CHECKS
+    for check in checks.values():
         check(policy)
