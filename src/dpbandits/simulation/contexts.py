@@ -163,7 +163,7 @@ class JointPlayer:
             start, snapshot, counts = played.t, policy.snapshot(state), np.zeros(1, np.int64)
             stop = start + policy.length(state)
             while played.t < min(stop, end):
-                row = played.rows(min(stop, end) - played.t, rng, most)
+                row = played.rows(min(stop - played.t, end - played.t, most), rng)
                 contexts = table.contexts[row]
                 arms = snapshot.choices(contexts, rng)
                 ones = played.add(row, arms, rng)
@@ -184,9 +184,8 @@ class Played(Marks):
         super().__init__(marks, arms)
         self.table = table
 
-    def rows(self, many: int, rng: np.random.Generator, most: int = 1) -> Integers:
+    def rows(self, many: int, rng: np.random.Generator) -> Integers:
         """The next visitors."""
-        many = min(many, max(1, most))
         if self.table.in_order:
             return np.arange(self.t, self.t + many)
         return rng.integers(0, len(self.table.contexts), many)

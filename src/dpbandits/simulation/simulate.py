@@ -22,7 +22,7 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.joint_contexts import JointDPLinTS
-from dpbandits.simulation.contexts import play_contexts, require_contexts
+from dpbandits.simulation.contexts import JointPlayer, play_contexts, require_contexts
 from dpbandits.simulation.delays import DelayLaw, checked_delay
 from dpbandits.simulation.plain import Path, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Runs, at_checkpoints, checked_rounds
@@ -318,8 +318,6 @@ def choose_player(
     given, it plays.
     """
     if isinstance(policy, JointDPLinTS):
-        from dpbandits.simulation.contexts import JointPlayer
-
         assert isinstance(environment, ContextTable)
         return JointPlayer(policy, environment, rounds, seed, compiled), compiled
     if isinstance(policy, ContextualPolicy):
