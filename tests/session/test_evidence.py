@@ -212,6 +212,17 @@ def test_the_range_holds_in_eight_of_ten_cases(setting: Setting, moment: int) ->
     assert sum(one.sight.high is not None for one in found) > len(found) / 4
 
 
+def test_people_who_have_come_since_the_last_release_do_not_come_again() -> None:
+    policy, rng = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1), np.random.default_rng(1)
+    s = begun(policy, min_share=0.2)
+    while s.releases < 6:
+        play_by_chance(s, 1, MEANS, rng)
+    before = s._sight(0.05, 0.2)
+    play_by_chance(s, 20, MEANS, rng)
+    assert s.releases == 6
+    assert s._sight(0.05, 0.2) == tuple(each - 20 for each in before)
+
+
 def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
     policy = dpb.recommend(arms=["blue", "green"], epsilon=1)
     s = begun(policy, noise=dpb.SimulatedNoise(3), seed=3)

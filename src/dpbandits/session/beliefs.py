@@ -717,8 +717,17 @@ class Sight(NamedTuple):
 
     @property
     def rounded(self) -> Sight:
-        """Two digits of each, rounded up."""
-        return Sight(*(None if each is None else two_digits(each) for each in self))
+        """Two digits of each; the low end is rounded down, the others up.
+
+        >>> tuple(Sight(128, 128, 1234).rounded)
+        (120, 130, 1300)
+        """
+        ends = zip(self, (False, True, True), strict=True)
+        return Sight(*(None if each is None else two_digits(each, up=up) for each, up in ends))
+
+    def after(self, people: int) -> Sight:
+        """The same once so many of these people have come."""
+        return Sight(*(None if each is None else max(0, each - people) for each in self))
 
     @property
     def words(self) -> str:
@@ -812,14 +821,14 @@ def grown_row(history: ReleaseHistory, row: ReleasedRow, people: int) -> Release
     return ReleasedRow(row.release, row.total * rounds / row.rounds, rounds, draws)
 
 
-def two_digits(number: int) -> int:
-    """Rounded up.
+def two_digits(number: int, *, up: bool = True) -> int:
+    """Rounded up, or down.
 
-    >>> two_digits(12_345), two_digits(7)
-    (13000, 7)
+    >>> two_digits(12_345), two_digits(7), two_digits(12_345, up=False)
+    (13000, 7, 12000)
     """
     unit: int = 10 ** max(0, len(str(number)) - 2)
-    return -(-number // unit) * unit
+    return (-(-number // unit) if up else number // unit) * unit
 
 
 ASSUMED = "This assumes that the mean of each arm stays the same."

@@ -1921,8 +1921,8 @@ class Session:
         return True, None if best is None else best.arm
 
     def _sight(self, delta: float, least: float | None) -> Sight | None:
-        """Return how many more people the policy takes to name the best arm (see `people_ahead`);
-        computed once for each release.
+        """Return how many more people the policy takes to name the best arm (see `people_ahead`):
+        computed once for each release, less those whose rewards were recorded since.
         """
         state = self._state
         if state.roster.active is not None or state.closing or state.period is not None:
@@ -1937,7 +1937,8 @@ class Session:
             except Exception:  # a user-defined policy; or one at its horizon
                 sight = None
             self._sights[key] = sight
-        return self._sights[key]
+        known = self._sights[key]
+        return None if known is None else known.after(sum(self._current.step_counts.values()))
 
     def harm(self) -> Beliefs:
         """Return estimates of every arm's harm, at the guardrail's confidence: no privacy cost.
