@@ -395,41 +395,38 @@ class Requests:
         is_repeatable = op.key is not None  # by the caller, who then gets what was made
         if not is_repeatable:
             op = op.model_copy(update={"key": fresh_key()})
+        owed = Owed(campaign, op)
         try:
             answer = yield from self.send(self._request(campaign, op), self._tries)
         except GeneratorExit:  # who asked was cancelled
-            self._owe(campaign, op, is_owed=not is_repeatable)
+            if not is_repeatable:
+                self._owed.append(owed)
             raise
         may_stand = not isinstance(answer, Failure) or answer.is_sent
         is_owed = may_stand and (self.fallback is not None or not is_repeatable)
         if is_unavailable(answer) and self.fallback is not None:
-            self._owe(campaign, op, is_owed=is_owed)
+            if is_owed:
+                self._owed.append(owed)
             return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
         try:
             decisions: list[CampaignDecision] = self._answered(op, answer)
         except Exception as error:
-            is_lost = is_unavailable(answer) or isinstance(error, StoreError)  # it cannot be read
-            self._owe(campaign, op, is_owed=is_owed and is_lost)
+            cannot_be_read = is_unavailable(answer) or isinstance(error, StoreError)
+            if is_owed and cannot_be_read:
+                self._owed.append(owed)
             raise
-        if is_repeatable:
-            self._forgive(campaign, op)
+        if is_repeatable:  # what was owed of this key reached its caller after all
+            with suppress(ValueError):
+                self._owed.remove(owed)
         try:
             yield from self._void_owed()
         except BaseException:  # cancelled, say: nobody gets these, either
-            self._owe(campaign, op, is_owed=not is_repeatable)
+            if not is_repeatable:
+                self._owed.append(owed)
             raise
         return decisions
 
     # Decisions that nobody got
-
-    def _owe(self, campaign: str, op: Ask, *, is_owed: bool) -> None:
-        if is_owed:
-            self._owed.append(Owed(campaign, op))
-
-    def _forgive(self, campaign: str, op: Ask) -> None:
-        """The decisions of an ask reached its caller after all."""
-        with suppress(ValueError):
-            self._owed.remove(Owed(campaign, op))
 
     def _void_owed(self) -> Flow[None]:
         """Void the decisions of one ask that nobody got. The ask, made again with its key, says
@@ -854,9 +851,7 @@ class AsyncRemoteStore:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         summaries = await self.summaries()
-        for each in summaries.campaigns:
-            yield each.name
-        for name in summaries.not_shown:
+        for name in [*(each.name for each in summaries.campaigns), *summaries.not_shown]:
             yield name
 
     async def campaign(self, name: str) -> AsyncCampaign:

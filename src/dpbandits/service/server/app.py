@@ -462,15 +462,13 @@ def where_and_what(error: Any) -> dict[str, str]:
     """
     kind, place = str(error["type"]), list(error["loc"])
     is_named = FIELD.fullmatch(str(place[-1])) is not None
-    if kind in ("extra_forbidden", "value_error", "json_invalid"):
-        what = {
-            "extra_forbidden": "A field is not known here",
-            "value_error": "Not a possible value",
-            "json_invalid": "Not JSON",
-        }[kind]
-        place = place if is_named or kind != "extra_forbidden" else place[:-1]
-    else:
-        what = str(error["msg"])
+    if kind == "extra_forbidden" and not is_named:
+        del place[-1]
+    what = {
+        "extra_forbidden": "A field is not known here",
+        "value_error": "Not a possible value",
+        "json_invalid": "Not JSON",
+    }.get(kind, str(error["msg"]))
     return {"where": ".".join(map(str, place[1:] or ["body"])), "what": what}
 
 
