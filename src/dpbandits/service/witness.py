@@ -23,6 +23,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Row,
     String,
     Table,
     UniqueConstraint,
@@ -281,6 +282,11 @@ class Witness:
             with self._alone.one(self._engine) as connection:
                 yield connection
 
+    def _rows(self, query: Any) -> Sequence[Row[Any]]:
+        """The rows of a query; none, where there is no witness."""
+        with self._connected("read") as connection:
+            return [] if connection is None else connection.execute(query).all()
+
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         """A transaction that nobody else writes beside, committed as the block is left."""
@@ -313,9 +319,8 @@ class Witness:
         none was.
         """
         query = select(func.max(mark_table.c.latest)).where(mark_table.c.campaign == uid)
-        with self._connected("read") as connection:
-            latest = None if connection is None else connection.execute(query).scalar()
-        return -math.inf if latest is None else float(latest)
+        latest = [at for (at,) in self._rows(query) if at is not None]
+        return float(latest[0]) if latest else -math.inf
 
     def add(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
         """Witness that campaigns came from one mark to the next. Made again, it changes nothing.
@@ -364,11 +369,8 @@ class Witness:
         """How a budget over campaigns was seen to stand."""
         c = scope_table.c
         query = select(c.spent, c.unit, c.window, c.trust, c.noise).where(c.name == name)
-        with self._connected("read") as connection:
-            if connection is None:
-                return None
-            row = connection.execute(query.order_by(c.id.desc()).limit(1)).first()
-        return None if row is None else ScopeMark(row[0], ScopeKind(*row[1:]))
+        rows = self._rows(query.order_by(c.id.desc()).limit(1))
+        return ScopeMark(rows[0].spent, ScopeKind(*rows[0][1:])) if rows else None
 
     def add_scope(self, name: str, mark: ScopeMark) -> None:
         """Witness how a budget over campaigns stands."""
@@ -378,10 +380,7 @@ class Witness:
 
     def is_empty(self) -> bool:
         """Whether it never saw a campaign."""
-        with self._connected("read") as connection:
-            if connection is None:
-                return True
-            return connection.execute(select(mark_table.c.id).limit(1)).first() is None
+        return not self._rows(select(mark_table.c.id).limit(1))
 
     def add_key(self, hash: str, revoked: float | None = None) -> None:
         """Witness that an access key was made, or revoked at a time."""
@@ -392,8 +391,7 @@ class Witness:
         """By hash, when the access keys that were ever made were revoked."""
         c = key_table.c
         query = select(c.hash, func.max(c.revoked)).group_by(c.hash)
-        with self._connected("read") as connection:
-            return {} if connection is None else dict(map(tuple, connection.execute(query)))
+        return dict(map(tuple, self._rows(query)))
 
     def secret(self) -> bytes:
         """32 secret bytes, made once and kept: calls of a store without a key are known under
