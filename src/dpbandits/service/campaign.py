@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from html import escape
+from operator import itemgetter
 from typing import Any, Protocol, final, overload
 from uuid import UUID
 
@@ -89,12 +90,8 @@ class LocalCalls:
         return view.finish(host.look(lambda tx: view.seen(tx, segment, params)))
 
 
-def first(decisions: list[CampaignDecision]) -> CampaignDecision:
-    return decisions[0]
-
-
-def only(statuses: list[TellStatus]) -> TellStatus:
-    return statuses[0]
+THE_FIRST = itemgetter(0)
+"""What is made of several answers where one was wanted."""
 
 
 @final
@@ -211,7 +208,7 @@ class Campaign:
             key=key,
             context=context,
         )
-        return self._do(op, None, first if count is None else None)
+        return self._do(op, None, THE_FIRST if count is None else None)
 
     def tell(self, decision: CampaignDecision | str | UUID, reward: object) -> TellStatus:
         """Record the reward of a decision (or of its id); returns what became of it.
@@ -220,7 +217,7 @@ class Campaign:
             RewardError: no number in the declared range. Nothing was recorded.
             TypeError, ValueError: neither a decision nor its id. Nothing was recorded.
         """
-        return self._do(ops.told_pairs([(required_id(decision), reward)]), None, only)
+        return self._do(ops.told_pairs([(required_id(decision), reward)]), None, THE_FIRST)
 
     def tell_many(
         self, tells: Iterable[tuple[CampaignDecision | str | UUID, object]]
@@ -240,7 +237,7 @@ class Campaign:
 
     def tell_message(self, decision: CampaignDecision | str | UUID, message: str) -> TellStatus:
         """In the local model: record a user's answer as their device sent it."""
-        return self._do(ops.told_message(decision, message), None, only)
+        return self._do(ops.told_message(decision, message), None, THE_FIRST)
 
     def record(
         self,
