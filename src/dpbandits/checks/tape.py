@@ -31,13 +31,9 @@ class Tape(Environment):
         self.rewards = np.asarray(rewards, np.float64)
         self.means = self.rewards.mean(axis=1)
         self._next = [0] * len(self.rewards)
-        # the entries of each drawn vector: (arm, position on its tape)
-        self.records: list[list[tuple[int, int]]] = []
 
     def fresh(self) -> Self:
-        tape = type(self)(self.rewards)
-        tape.records = self.records
-        return tape
+        return type(self)(self.rewards)
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         self._next[action] += 1
@@ -49,7 +45,6 @@ class Tape(Environment):
         return int(np.rint(self.rewards[action, start : start + rounds] * grid.steps).sum())
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
-        self.records.append([(arm, self._next[arm]) for arm in arms.tolist()])
         return np.array([self.draw(arm, rng) for arm in arms.tolist()])
 
     def block_many(
