@@ -160,9 +160,6 @@ def heading(report: AuditReport) -> str:
     return f"{report.subject}: {claim}{warned}"
 
 
-EMPTY = LevelResult("", "not applicable")
-
-
 def conclusion(report: AuditReport) -> str:
     """The sentences that a reader may quote: the verdict, what is certain, and how much was looked
     at.
@@ -172,7 +169,7 @@ def conclusion(report: AuditReport) -> str:
         f"a privacy loss of at least ε = {figure_of(report.lower_bound)} is certified (confidence "
         f"{surely(report.confidence)})"
     )
-    rho = max(float(level.details.get("rho", 0.0)) for level in report.levels or [EMPTY])
+    rho = max((float(level.details.get("rho", 0.0)) for level in report.levels), default=0.0)
     if not report.lower_bound:
         leak = f"at least ρ = {figure_of(rho)} is certified" if rho else "no leak is certified"
     if failed:

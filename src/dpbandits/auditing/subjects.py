@@ -80,9 +80,6 @@ class Feeding(Policy):
     def update(self, state: tuple[int], plan: Plan, release: Release) -> tuple[int]:
         return (state[0] + 1,)
 
-    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return math.nan
-
 
 def feed(mechanism: Mechanism, each: int = 1) -> Feeding:
     """The policy for this mechanism's kind of records: single rewards (of two arms, where it
