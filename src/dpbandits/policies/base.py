@@ -72,19 +72,6 @@ def fold_dropped(s: Statistics, release: Release, arms: Collection[int] | None) 
     return s._replace(open=tuple(kept))
 
 
-def widened(s: Statistics, arms: int) -> Statistics:
-    """Return the statistics with further arms that were never played."""
-    more = (0,) * (arms - len(s.rounds))
-    return Statistics(
-        s.totals + (0.0,) * len(more),
-        s.rounds + more,
-        s.draws + more,
-        s.pulls + more,
-        s.open + more,
-        s.t,
-    )
-
-
 # Requests while rewards are pending: the arms' first blocks come first. Then the index decides, as
 # if the pending rewards had confirmed the current means.
 #
@@ -320,7 +307,15 @@ class StatisticsPolicy(Policy):
 
     @final
     def widened(self, state: Statistics, arms: int) -> Statistics:
-        return widened(state, arms)
+        more = (0,) * (arms - len(state.rounds))
+        return Statistics(
+            state.totals + (0.0,) * len(more),
+            state.rounds + more,
+            state.draws + more,
+            state.pulls + more,
+            state.open + more,
+            state.t,
+        )
 
     @final
     def among(self, state: Statistics, arms: Collection[int] | None) -> Statistics:

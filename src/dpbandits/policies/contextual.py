@@ -794,10 +794,6 @@ class PrivateLinear(ContextualPolicy):
         ]
         return shapes[int(np.argmax([value for _, value in values]))]
 
-    def _shaped_weights(self, fit: ArmFit, answer: ContextAnswer) -> Floats:
-        shape = self.shape_of(fit, answer, answer.recent)
-        return self._weights(shape, answer.directions)
-
     def _weights(self, shape: Shape, moments: Floats) -> Floats:
         """V·(s₂V + N)⁻¹ of a block with Σ x xᵀ = V and noise of covariance N."""
         noise = shape.covariance(float(self.budget))
@@ -807,7 +803,8 @@ class PrivateLinear(ContextualPolicy):
         """The fit after one block: each released number counts by its own variance."""
         directions = answer.directions
         if self.release == "shaped":
-            sums, weights = answer.totals, self._shaped_weights(fit, answer)
+            shape = self.shape_of(fit, answer, answer.recent)
+            sums, weights = answer.totals, self._weights(shape, directions)
         else:
             sums = answer.totals - answer.negatives  # Σ ±r, noised
             weights = directions.T / (self.variance * answer.counts + self.noise_variance)
