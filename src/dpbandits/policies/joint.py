@@ -23,7 +23,6 @@ from dpbandits.policies.formulas.joint import (
     AT_ONCE,
     FITTED,
     WIDEST_PRIOR,
-    ReadArm,
     block_precision,
     explored_at_once,
     hoped_for,
@@ -440,9 +439,9 @@ class JointReleases(PrivatePolicy):
             rate = rate_index if side > 0.0 else rate_lower
             known = s.totals[arm], s.rounds[arm], s.drawn[arm]
             return rate(*known, shared.level, float(self.budget))
-        read_arm = ReadArm(s.weighted[arm], s.precisions[arm], s.rounds[arm])
+        known = s.weighted[arm], s.precisions[arm], s.rounds[arm]
         prior = shared.centre, shared.spread
-        return summed_bound(read_arm, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
+        return summed_bound(*known, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
 
 
 @final

@@ -13,7 +13,6 @@ from dpbandits.mechanisms.joint import JointAnswer
 from dpbandits.policies.formulas.joint import (
     FAR,
     WIDEST,
-    ReadArm,
     normal_bound,
     shrinking_level,
     spread_for_arm,
@@ -61,14 +60,14 @@ def test_an_arm_that_is_hardly_read_is_taken_for_one_of_its_own(side: float) -> 
     narrow prior says more than the wide one at a level of x − 4.
     """
     n, mean = 10**6, 0.7
-    known, prior = ReadArm(mean * 25, 25.0, n), (mean, 4e-4)
+    known, prior = (mean * 25, 25.0, n), (mean, 4e-4)
     near, wide = 1 / (25 + 2500), 1 / (25 + 12)
     for x in (7.0, 5.0, 3.9, 2.0):
         narrow = 0.5 * (x + max(0.0, x - 4) ** 2) / math.sqrt(9 / 4)
         expected = mean + side * math.sqrt(2 * narrow * near)
         if x > 4:
             expected = mean + side * math.sqrt(2 * 0.5 * (x - 4) * wide)
-        found = summed_bound(known, 0.5, round(n * math.exp(x)), 9, *prior, side)
+        found = summed_bound(*known, 0.5, round(n * math.exp(x)), 9, *prior, side)
         assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -77,7 +76,7 @@ def test_an_arm_that_is_hardly_read_is_taken_for_one_of_its_own(side: float) -> 
 def test_being_hardly_read_never_makes_a_bound_say_more(mean: float, side: float) -> None:
     before = -math.inf
     for t in (round(100 * 1.1**i) for i in range(200)):
-        found = side * summed_bound(ReadArm(mean * 25, 25.0, 100), 0.5, t, 20, 0.3, 4e-3, side)
+        found = side * summed_bound(mean * 25, 25.0, 100, 0.5, t, 20, 0.3, 4e-3, side)
         told = normal_bound(
             mean * 25,
             25.0,
@@ -104,8 +103,8 @@ def test_bounds_have_it_where_super_arms_are_no_bases(
                 weighted, precision, shrinking_level(2, 2001, rounds), *shared[1:], side
             )
             if not isinstance(problem, dpb.Matroid):
-                known = ReadArm(weighted, precision, rounds)
-                expected = summed_bound(known, 2, 2001, problem.size, *shared[1:], side)
+                known = weighted, precision, rounds
+                expected = summed_bound(*known, 2, 2001, problem.size, *shared[1:], side)
             assert policy.bounds(state, [0], shared, side) == [expected]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 # The error of sums of means of reports; a report is a reward in [0, 1] plus a Laplace draw of scale
 # 1/eps.
@@ -69,18 +69,16 @@ WIDEST = 1.0 / 12.0
 """Variance of an uninformative prior: that of a uniform mean."""
 
 
-class ReadArm(NamedTuple):
-    """Released values of one arm: the sums of precision times mean, and of precision, over its
-    blocks; and its released rounds.
-    """
-
-    weighted: float
-    precision: float
-    n: int
-
-
 def summed_bound(
-    known: ReadArm, factor: float, t: int, size: int, centre: float, spread: float, side: float
+    weighted: float,
+    precision: float,
+    n: int,
+    factor: float,
+    t: int,
+    size: int,
+    centre: float,
+    spread: float,
+    side: float,
 ) -> float:
     """Return the upper (side 1) or lower (−1) bound of an arm's mean at round t.
 
@@ -88,7 +86,9 @@ def summed_bound(
     rewards show its variance, so it gets the widest prior and the largest variance.
 
     Args:
-        known: released values of the arm.
+        weighted: sum of precision times mean over the arm's released blocks.
+        precision: sum of their precisions.
+        n: the arm's released rounds.
         factor: factor on the level.
         t: next round.
         size: the most arms of a super arm.
@@ -96,15 +96,14 @@ def summed_bound(
         spread: variance of the prior.
         side: 1 or −1.
     """
-    moments = known.weighted, known.precision
-    level = summed_level(factor, t, known.n, size)
-    bound = normal_bound(*moments, level, centre, spread_for_arm(*moments, centre, spread), side)
-    late = math.log(t / known.n) - HARDLY
+    level = summed_level(factor, t, n, size)
+    own = spread_for_arm(weighted, precision, centre, spread)
+    bound = normal_bound(weighted, precision, level, centre, own, side)
+    late = math.log(t / n) - HARDLY
     if late <= 0.0:
         return bound
-    kept = min(1.0, 4.0 * known.n / known.precision)  # of n rewards with the variance 1/4 at least
-    moments = kept * known.weighted, kept * known.precision
-    alone = normal_bound(*moments, factor * late, centre, WIDEST, side)
+    kept = min(1.0, 4.0 * n / precision)  # of n rewards with the variance 1/4 at least
+    alone = normal_bound(kept * weighted, kept * precision, factor * late, centre, WIDEST, side)
     return side * max(side * bound, side * alone)
 
 

@@ -20,7 +20,7 @@ def nas_bar(t: int, alpha: float, beta: float) -> float:
 
 
 def private_bar(t: int, log_test: float, alpha: float, beta: float, eps: float) -> float:
-    """Return (t·h_t(1 + 1/alpha) + c_t)/(2R) at test number i, log_asked = ln i.
+    """Return (t·h_t(1 + 1/alpha) + c_t)/(2R) at test number i, log_test = ln i.
 
     h_t = R√((2/t) ln(16i²/beta)), c_t = σ₁ ln(4/beta) + σ₂ ln(8i²/beta) + (σ₃/alpha) ln(4/beta), σ₁
     = σ₂ = 12R/eps, σ₃ = 4R/eps.
