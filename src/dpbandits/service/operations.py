@@ -397,11 +397,9 @@ class Ask(OperationModel):
             raise refusal("edited_reply") from None
         (part,) = self.parts(tx)
         places = known_decisions([each.id for each in decisions], part, tx.rows)
-        new = {id(each) for each in decisions if self._is_new(each, part)}
         for each, known in zip(decisions, places, strict=True):
-            if id(each) not in new and (
-                known is None or known[0].generation < part.head.generation
-            ):
+            is_lost = known is None or known[0].generation < part.head.generation
+            if is_lost and not self._is_new(each, part):
                 raise refusal("given_up")
         return decisions
 
@@ -525,15 +523,13 @@ class ResolvingOperation(OperationModel):
     def run(self, tx: Transaction, by: str) -> list[TellStatus]:
         places, ids = self._places(tx), self.ids()
         statuses = list[TellStatus](["unknown"] * len(ids))
-        parts = list(dict.fromkeys(map(id, places)))
-        by_part = {key: [at for at, part in enumerate(places) if id(part) == key] for key in parts}
+        parts = list(dict.fromkeys(places))
+        by_part = {part: [at for at, each in enumerate(places) if each is part] for part in parts}
         failed: Exception | None = None
-        for own in by_part.values():
-            part = places[own[0]]
+        for part, own in by_part.items():
             if len(parts) > 1 or is_release_missing(part.session):
                 self._require(tx, part, own)
-        for own in by_part.values():
-            part = places[own[0]]
+        for part, own in by_part.items():
             due = tx.failed.get(part.uid)
             if due is not None and not isinstance(due, HorizonError):
                 failed = failed or due  # nothing of it is tried again in this call
@@ -836,7 +832,7 @@ class RecordOutcomes(OperationModel):
         return json.dumps([self.name, self.arm, people, self.segment], default=str)
 
     def body(self) -> Any:
-        fields = {name: value for name, value in dict(self).items() if value is not None}
+        fields = super().body()
         if self.outcomes is not None:
             if len(self.outcomes) > MOST_ITEMS:
                 raise ValueError(
