@@ -889,7 +889,7 @@ def segment_part(tx: Transaction, segment: Any) -> Part:
 class ArmOperation(OperationModel):
     """An operation on an arm, by its name or number."""
 
-    move: ClassVar[ArmChange]
+    name: ClassVar[ArmChange]
     arm: Arm
 
     def run(self, tx: Transaction, by: str) -> None:
@@ -897,37 +897,34 @@ class ArmOperation(OperationModel):
             raise refusal("no_such_arm")
         rule, parts = tx.layout.rule, self.parts(tx)
         stays = [] if rule is None else [rule.control, parts[0].session.arms[rule.control][0]]
-        if self.move != "resume" and self.arm in stays:
+        if self.name != "resume" and self.arm in stays:
             raise refusal("control_stays")
         for part in parts:
-            require_arm_change(part.session, self.arm, self.move)
+            require_arm_change(part.session, self.arm, self.name)
         for part in parts:
-            getattr(part.session, f"{self.move}_arm")(self.arm)
-            part.note(tx.now, f"{self.move} arm", self.arm, by or None)
+            getattr(part.session, f"{self.name}_arm")(self.arm)
+            part.note(tx.now, f"{self.name} arm", self.arm, by or None)
 
 
 @final
 class RetireArm(ArmOperation):
     """Never play an arm again. Its open block is dropped unread."""
 
-    name: ClassVar[str] = "retire"
-    move: ClassVar[ArmChange] = "retire"
+    name: ClassVar[ArmChange] = "retire"
 
 
 @final
 class PauseArm(ArmOperation):
     """Play an arm no more until it is resumed."""
 
-    name: ClassVar[str] = "pause"
-    move: ClassVar[ArmChange] = "pause"
+    name: ClassVar[ArmChange] = "pause"
 
 
 @final
 class ResumeArm(ArmOperation):
     """Play a paused arm again."""
 
-    name: ClassVar[str] = "resume"
-    move: ClassVar[ArmChange] = "resume"
+    name: ClassVar[ArmChange] = "resume"
 
 
 @final
