@@ -146,8 +146,9 @@ def by_part(layout: Any, parts: Mapping[str, Any], **params: Any) -> dict[str, A
     return dict(parts)
 
 
-def in_one_table(layout: Any, parts: Mapping[str, Beliefs], **params: Any) -> Any:
-    return SegmentedTable(parts, SegmentBelief)
+def in_one_table(row: Any) -> Callable[..., Any]:
+    """Return what makes one table of the parts' tables, with rows of this kind."""
+    return lambda layout, parts, **params: SegmentedTable(parts, row)
 
 
 def first_of(layout: Layout, parts: Mapping[str, Any], **params: Any) -> Any:
@@ -347,10 +348,6 @@ def lift_in(
     return part.session.lift(number, confidence)
 
 
-def lift_table(layout: Any, parts: Mapping[str, Lift], **params: Any) -> Any:
-    return SegmentedTable(parts, SegmentLift)
-
-
 def shares_in(tx: Transaction, part: Part, people: int = 1_000) -> Shares:
     if tx.layout.rule is not None:
         raise refusal("no_batches")
@@ -539,7 +536,7 @@ def recent_of(tx: Transaction, part: Part, newest: int = 1_000) -> models.Recent
 
 
 def beliefs_like(**more: Any) -> dict[str, Any]:
-    table = {"combine": in_one_table, "is_by_part": True}
+    table = {"combine": in_one_table(SegmentBelief), "is_by_part": True}
     return {"sent": models.SentBeliefs, "made": Beliefs, **table, **more}
 
 
@@ -596,7 +593,7 @@ VIEWS: dict[str, View] = {
         lift_in,
         models.SentLift,
         Lift,
-        combine=lift_table,
+        combine=in_one_table(SegmentLift),
         is_by_part=True,
         params={"control": (Annotated[str | None, Field(max_length=200)], None), **CONFIDENT},
     ),
