@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple, final
@@ -111,8 +112,13 @@ class ContextRows:
         Raises:
             EditedRowsError: the policy or its state are not those that were written.
         """
-        policy = self._loaded_policy(uid, rows, public[POLICY]["sha256"], given)
-        learned = self._loaded_state(uid, rows, public, policy)
+        read, asked = partial(rows.learned, uid), public["asked"]
+        policy: ContextualPolicy = self._loaded(
+            POLICY, public["policy"], read, lambda data: policy_from_data(data, given)
+        )
+        learned = self._loaded(
+            STATE, public["learned"], read, lambda data: learned_of(policy, data, asked)
+        )
         try:
             for row in rows.contexts(uid, since):
                 self._keep(row.arm, row.number, bytes(row.body), row.pseudonym)
@@ -127,21 +133,25 @@ class ContextRows:
         self._begin(int(public["records"]))
         return ContextualParts(policy, learned, contexts)
 
-    def _loaded_policy(self, uid: str, rows: Rows, hash: str, given: Any) -> ContextualPolicy:
-        known = self._large.get(POLICY)
-        if known is None or known.hash != hash:
-            data = json.loads(checked_text(rows.learned(uid, POLICY), hash))
-            known = self._large[POLICY] = LargePart(policy_from_data(data, given), hash)
-        return known.value
-
-    def _loaded_state(
-        self, uid: str, rows: Rows, public: Mapping[str, Any], policy: ContextualPolicy
+    def _loaded(
+        self,
+        what: str,
+        said: Mapping[str, str],
+        read: Callable[[str], str | None],
+        made: Callable[[Any], Any],
     ) -> Any:
-        known, hash = self._large.get(STATE), public["learned"]["sha256"]
+        """Return the policy or its state, made anew where it is another one now.
+
+        Args:
+            what: `POLICY` or `STATE`.
+            said: what the head says of it.
+            read: reads the text of its row.
+            made: makes it of that text's data.
+        """
+        known, hash = self._large.get(what), said["sha256"]
         if known is None or known.hash != hash:
-            data = json.loads(checked_text(rows.learned(uid, STATE), hash))
-            state = learned_of(policy, data, public["asked"])
-            known = self._large[STATE] = LargePart(state, hash)
+            data = json.loads(checked_text(read(what), hash))
+            known = self._large[what] = LargePart(made(data), hash)
         return known.value
 
     def _load_cells(self, stored: Iterable[CellRow]) -> None:
