@@ -207,8 +207,6 @@ class CampaignSeal:
         Raises:
             EditedRowsError: it is not the row of this decision.
         """
-        if not body.startswith(self._header):  # the private row has this key's
-            raise edited_decisions()
         told, steps = json.loads(self._opened(body, self._place(seq, nonce), edited_decisions()))
         return told, steps
 
@@ -227,11 +225,8 @@ class CampaignSeal:
         Raises:
             EditedRowsError: it is not this person's.
         """
-        edited = EditedRowsError(EDITED)
-        if not body.startswith(self._header):
-            raise edited
         place = f"kept {pseudonym} {self.row.group}".encode()
-        (mark,) = json.loads(self._opened(body, place, edited))
+        (mark,) = json.loads(self._opened(body, place, EditedRowsError(EDITED)))
         return None if mark < 0 else int(mark)
 
     def _beside(self, head: HeadRow) -> bytes:
@@ -253,6 +248,8 @@ class CampaignSeal:
         return self._header + nonce + self._box.encrypt(nonce, text, place)
 
     def _opened(self, body: bytes, place: bytes, edited: EditedRowsError) -> bytes:
+        if not body.startswith(self._header):  # another key's
+            raise edited
         rest = body[len(self._header) :]
         if self._box is None:
             text = rest[CHECKSUM:]
