@@ -109,23 +109,6 @@ def with_noisy(draws: Sequence[RecordedDraw], by: dict[int, Any]) -> list[Record
     return [draw._replace(noisy=by.get(at, draw.noisy)) for at, draw in enumerate(draws)]
 
 
-def shifted(
-    draws: Sequence[RecordedDraw], added: Sequence[tuple[int, int]], by: Sequence[int]
-) -> list[RecordedDraw]:
-    """The same draws, these numbers moved so many units. added: a draw's place, and which of its
-    numbers (a joint draw has several).
-    """
-    moved: dict[int, Any] = {}
-    for (at, which), units in zip(added, by, strict=True):
-        noisy, step = moved.get(at, draws[at].noisy), int(units) * draws[at].sensitivity
-        if draws[at].family == "joint":
-            noisy = (*noisy[:which], noisy[which] + step, *noisy[which + 1 :])
-        else:
-            noisy += step
-        moved[at] = noisy
-    return with_noisy(draws, moved)
-
-
 def answer_numbers(answer: Any) -> Floats:
     """Every number in an answer, in order; raises Unclear if it holds something else."""
     if answer is None:
@@ -165,21 +148,19 @@ def sums_shown(
     """Whether the answers determine the noise that is added: they move with each draw alone, and
     they do so far away as well as nearby.
     """
-    added = [
-        (at, which)
-        for at, draw in enumerate(draws)
-        if draw.family in ADDED
-        for which in range(len(draw.noise()))
-    ]
-    columns = [change(shifted(draws, [one], [1])) for one in added]
+    numbers = [draws[owner] for owner in owners_of(draws)]
+    units = {at: draw.sensitivity for at, draw in enumerate(numbers) if draw.family in ADDED}
+    added = list(units)
+    columns = [change(moved(draws, {at: units[at]})) for at in added]
     steady = [column for column in columns if column is not None]
     if len(steady) < len(added) or not added:
         return not added
     matrix, rng = np.stack(steady, axis=1), np.random.default_rng(len(added))
     for far in FAR:
         by = rng.integers(-far, far + 1, len(added))
-        moved = change(shifted(draws, added, by.tolist()))
-        if moved is None or not summed(moved, matrix, by):
+        steps = {at: many * units[at] for at, many in zip(added, by.tolist(), strict=True)}
+        column = change(moved(draws, steps))
+        if column is None or not summed(column, matrix, by):
             return False
     return int(np.linalg.matrix_rank(matrix)) == len(added)
 
@@ -407,8 +388,9 @@ class NoiseSums(NamedTuple):
 
 
 def owners_of(draws: Sequence[RecordedDraw]) -> Integers:
-    """Return for every number drawn the index of its draw."""
-    return np.repeat(np.arange(len(draws)), [len(draw.noise()) for draw in draws])
+    """Return for every number drawn the index of its draw. A joint draw has several."""
+    sizes = [len(draw.noisy) if draw.family == "joint" else 1 for draw in draws]
+    return np.repeat(np.arange(len(draws)), sizes)
 
 
 def sums_of(run: Transcript, draws: Sequence[RecordedDraw]) -> NoiseSums | None:
@@ -461,7 +443,7 @@ def moved(draws: Sequence[RecordedDraw], by: dict[int, int]) -> list[RecordedDra
             found.append(draw._replace(noisy=noisy))
             start += len(noisy)
         else:
-            found.append(draw._replace(noisy=draw.noisy + by.get(start, 0)))
+            found.append(draw._replace(noisy=draw.noisy + by[start]) if start in by else draw)
             start += 1
     return found
 
