@@ -439,9 +439,8 @@ class JointReleases(PrivatePolicy):
             rate = rate_index if side > 0.0 else rate_lower
             known = s.totals[arm], s.rounds[arm], s.drawn[arm]
             return rate(*known, shared.level, float(self.budget))
-        known = s.weighted[arm], s.precisions[arm], s.rounds[arm]
-        prior = shared.centre, shared.spread
-        return summed_bound(*known, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
+        read, prior = (s.weighted[arm], s.precisions[arm], s.rounds[arm]), shared[1:]
+        return summed_bound(*read, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
 
 
 @final
