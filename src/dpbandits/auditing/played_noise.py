@@ -76,24 +76,20 @@ def heeds_kind(run: Transcript, recorder: Recorder) -> bool:
 @final
 class Outside:
     """A context; afterwards `used` says whether outside randomness was used. Generators made inside
-    from a fixed seed are not random and do not count.
-
-    calls: whether calls are watched, too, which makes Python about three times slower.
+    from a fixed seed are not random and do not count. Python is about three times slower inside.
     """
 
-    def __init__(self, calls: bool = True) -> None:
-        self.calls, self.used = calls, False
+    def __init__(self) -> None:
+        self.used = False
 
     def __enter__(self) -> Self:
         self._before = [(generator, state(generator)) for generator in generators()]
-        if self.calls:
-            self._profile = sys.getprofile()
-            sys.setprofile(self._note)
+        self._profile = sys.getprofile()
+        sys.setprofile(self._note)
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.calls:
-            restore(self._profile)
+        restore(self._profile)
         self.used = self.used or any(
             state(generator) != before for generator, before in self._before
         )
