@@ -574,6 +574,7 @@ def forecast(
     cap = max_contributions
     if cap is not None:
         cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
+    among: Among = None
     if apart:
         both = features is not None and lasting is not None
         if delay is not None or sd is not None or not how.are_plain or both:
@@ -582,28 +583,29 @@ def forecast(
                 "min_share=, silent=, drift=, period=, present= and sd=: such trials are not "
                 "forecast."
             )
-        among: Visitors | Lasting
-        if lasting is None:
-            among = Visitors.given(features, spread, seed)
+        among = (
+            Visitors.given(features, spread, seed)
+            if lasting is None
+            else Lasting.given(lasting, prior, ruler, visitors)
+        )
+    private = entrants(policies, epsilon, prior.size, visitors, cap or 1, among)
+    if among is None:
+        first = drawn_means(prior, ruler, draws, seed)
+        means = np.stack([how.rates(row).mean(axis=0) for row in first])
+        steady = isinstance(prior, EachRate) and prior.steady
+        kept = counted_rounds(visitors)
+        trial = ForecastTrial(means, kept, visitors, seed, steady, ruler.span, delay, how, first)
+        rows = foreseen(private, trial, progress)
+    else:
+        if isinstance(among, Visitors):
             drawn = enumerate(drawn_means(prior, ruler, draws, seed))
             worlds: list[Any] = [among.world(each, seed, draw) for draw, each in drawn]
         else:
-            among = Lasting.given(lasting, prior, ruler, visitors)
             worlds = [among.world(seed, draw) for draw in range(draws)]
-        private = entrants(policies, epsilon, prior.size, visitors, cap or 1, among)
         plain = baselines_of(private, visitors, among)
-        found = foreseen_in_worlds(private, plain, worlds, visitors, seed, ruler.span, progress)
-        about = f"rates: {prior}; rewards: {ruler.words}; {among.words}"
-        played_as = played_words(rewards, None)
-        return Forecast(found, visitors, draws, prior.size, seed, units, about, cap, played_as)
-    private = entrants(policies, epsilon, prior.size, visitors, cap or 1, None)
-    first = drawn_means(prior, ruler, draws, seed)
-    means = np.stack([how.rates(row).mean(axis=0) for row in first])
-    steady = isinstance(prior, EachRate) and prior.steady
-    kept = counted_rounds(visitors)
-    trial = ForecastTrial(means, kept, visitors, seed, steady, ruler.span, delay, how, first)
-    rows = foreseen(private, trial, progress)
+        rows = foreseen_in_worlds(private, plain, worlds, visitors, seed, ruler.span, progress)
     about = f"rates: {prior}; rewards: {ruler.words}"
+    about += "" if among is None else f"; {among.words}"
     about += "" if shares is None else f"; {shares.least_words(prior.labels)}"
     about += f"; {how.silent:g} of people never answer" if how.silent else ""
     about += f"; {drift}" if drift is not None else ""
