@@ -829,7 +829,7 @@ class Rows:
 
     def _write(self, uid: str, change: Change) -> None:
         version, execute, c = change.head.version, self._connection.execute, tables.decision.c
-        self._put(tables.head, [{"campaign": uid, **change.head._asdict()}], "campaign")
+        self._insert(tables.head, uid, [change.head], "campaign")
         if change.voids_pending:
             execute(delete(tables.held).where(tables.held.c.campaign == uid))
             lose = update(tables.decision).where(c.campaign == uid, c.status == "waiting")
@@ -871,34 +871,26 @@ class Rows:
         self._insert(table, uid, change.contexts)
         if change.cells_gone:
             execute(EMPTY, [{"of": uid, "at": arm, "which": n} for arm, n in change.cells_gone])
-        cells = [{"campaign": uid, **row._asdict()} for row in change.cells]
-        self._put(cell, cells, "campaign", "arm", "cell")
-        learned = [{"campaign": uid, **row._asdict()} for row in change.learned]
-        self._put(tables.learned, learned, "campaign", "what")
+        self._insert(cell, uid, change.cells, "campaign", "arm", "cell")
+        self._insert(tables.learned, uid, change.learned, "campaign", "what")
 
     def hold(self, uid: str, change: Change) -> None:
         """Write only `private` and `held` of a change, in place: no public row moves, so nobody
         sees that somebody answered.
         """
         if change.private is not None:
-            body = {"campaign": uid, "body": change.private}
-            self._put(tables.private_state, [body], "campaign")
-        held = [{"campaign": uid, "seq": seq, "body": body} for seq, body in change.held.items()]
-        self._put(tables.held, held, "campaign", "seq")
+            names, body = ("campaign", "body"), (uid, change.private)
+            put(self._connection, tables.private_state, names, [body], "campaign")
+        held = [(uid, seq, body) for seq, body in change.held.items()]
+        put(self._connection, tables.held, ("campaign", "seq", "body"), held, "campaign", "seq")
 
     def contribute(self, used: Mapping[str, tuple[int, int]], kept: Mapping[str, bytes]) -> None:
         """Write how many places people have taken, and which arms they keep, sealed."""
+        names = "group", "pseudonym", "window", "used", "kept"
         rows = [
-            {
-                "group": self.group,
-                "pseudonym": who,
-                "window": window,
-                "used": many,
-                "kept": kept.get(who),
-            }
-            for who, (window, many) in used.items()
+            (self.group, who, window, many, kept.get(who)) for who, (window, many) in used.items()
         ]
-        self._put(tables.contribution, rows, "group", "pseudonym")
+        put(self._connection, tables.contribution, names, rows, "group", "pseudonym")
 
     def respond(self, responses: Mapping[str, str]) -> None:
         """Keep replies, for calls that are made again."""
@@ -906,16 +898,13 @@ class Rows:
         if rows:
             self._connection.execute(RESPOND, rows)
 
-    def _insert(self, table: Table, uid: str, rows: Sequence[Any]) -> None:
+    def _insert(self, table: Table, uid: str, rows: Sequence[Any], *by: str) -> None:
+        """Insert rows of a campaign; those that are there already, by these columns, are written
+        over.
+        """
         if rows:
             names = "campaign", *rows[0]._fields
-            put(self._connection, table, names, [(uid, *row) for row in rows])
-
-    def _put(self, table: Table, rows: list[dict[str, Any]], *by: str) -> None:
-        """Insert rows; those that are there already, by these columns, are written over."""
-        if rows:
-            values = [list(row.values()) for row in rows]
-            put(self._connection, table, tuple(rows[0]), values, *by)
+            put(self._connection, table, names, [(uid, *row) for row in rows], *by)
 
 
 def put(
@@ -928,6 +917,8 @@ def put(
     """Insert rows with these columns; with `by`, write over those that are there already, and over
     earlier ones of these: PostgreSQL refuses a statement that does so itself.
     """
+    if not rows:
+        return
     dialect = connection.dialect.name
     if by and len(rows) > 1:
         at = [names.index(name) for name in by]
