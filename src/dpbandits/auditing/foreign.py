@@ -205,6 +205,9 @@ ALIKE = 20
 class ForeignSubject:
     """An object of another library. `make` makes it afresh for each run (given `seed` and `arms`,
     if it takes them); it is played one round at a time.
+
+    Attributes:
+        takes_noise: whether the object takes a seed.
     """
 
     make: Callable[..., Any]
@@ -217,7 +220,7 @@ class ForeignSubject:
     def __post_init__(self) -> None:
         self._pairs: list[Neighbours] | None = None
         self.make = with_arms(self.make, self.arms)
-        self._seeded = takes_seed(self.make)
+        self.takes_noise = takes_seed(self.make)
         one = made_once(self.make)
         if all(callable(getattr(one, verb, None)) for verb in ("ask", "tell")):
             self._play = ask_tell
@@ -229,11 +232,6 @@ class ForeignSubject:
                 "or with select() and update(arm, reward), "
                 f"got {type(one).__name__}."
             )
-
-    @property
-    def takes_noise(self) -> bool:
-        """Whether the object takes a seed."""
-        return self._seeded
 
     def pairs(self) -> list[Neighbours]:
         """Short tapes and longer ones (a leak may come late), as long as the object can be
@@ -262,7 +260,7 @@ class ForeignSubject:
         """Whether the object can be played for so many rounds, and soon enough: some objects are
         made for a horizon, and some are slow.
         """
-        one = self.make(seed=0) if self._seeded else self.make()
+        one = self.make(seed=0) if self.takes_noise else self.make()
         try:
             self._play(one, self._until(np.zeros((rounds, self.arms)).tolist()))
         except Exception:
@@ -293,7 +291,7 @@ class ForeignSubject:
         """The decisions of an object on each tape, made one after the other."""
         numbers = list[float]()
         for rows, seed in zip(tapes, seeds, strict=True):
-            one = self.make(seed=seed) if self._seeded else self.make()
+            one = self.make(seed=seed) if self.takes_noise else self.make()
             numbers += first_and_last(code(self._play(one, rows)))
         return numbers
 
@@ -309,7 +307,7 @@ class ForeignSubject:
                     return ""
         ask = (
             "does it use the seed it is given?"
-            if self._seeded
+            if self.takes_noise
             else "is its seed fixed? Let make(seed=...) take one"
         )
         return (
