@@ -65,6 +65,35 @@ def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, defa
     assert loaded(s).default == default
 
 
+COINS: Any = DPKLUCB(arms=["a", "b"], epsilon=1, grid=1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"default": 0.3},
+        {"default": 20, "rewards": dpb.Range(0, 60)},
+        {"guardrail": dpb.Guardrail("refunds", limit=0.2, default=0.1)},
+    ],
+    ids=str,
+)
+def test_a_default_between_two_ends_enters_as_it_is_or_not_at_all(options: Any) -> None:
+    """With grid=1 a default of .3 entered as 0, where a statement said that .3 counts."""
+    with pytest.raises(ValueError, match="an end of its range"):
+        begun(COINS, **options)
+    begun(DPKLUCB(arms=2, epsilon=1), **options)
+
+
+@pytest.mark.parametrize(
+    ("ends", "minimise", "default"),
+    [((-5, 5), False, -5.0), ((-5, 5), True, 5.0), ((-5, 0), False, 0.0), ((0, 5), True, 0.0)],
+)
+def test_a_default_that_nobody_gave_is_one_that_can_be_held(
+    ends: tuple[int, int], minimise: bool, default: float
+) -> None:
+    assert begun(COINS, rewards=dpb.Range(*ends, minimise=minimise)).default == default
+
+
 @pytest.mark.parametrize(
     "policy",
     [

@@ -57,7 +57,7 @@ class Guardrail:
         name: what the second number is.
         limit: the mean harm that is still bearable, from 0 to below 1.
         confidence: that no arm within the limit is ever suspended, at all times at once.
-        default: the harm that enters where a decision expires.
+        default: the harm that enters where a decision expires; with grid=1 it is 0 or 1.
 
     Raises:
         ValueError: a limit that nothing can pass, or numbers outside [0, 1].

@@ -129,16 +129,18 @@ def checked_rewards_range(rewards: object, local: bool) -> Range | None:
     return rewards
 
 
-def default_of(default: float | None, rewards: Range | None) -> float:
+def default_of(default: float | None, rewards: Range | None, policy: Policy) -> float:
     """The default for expired decisions, in the user's units, as a plain float. None: 0, or the
-    worse end of a range that 0 is not in.
+    worse end of a range that 0 is not in, or within which the policy holds nothing.
     """
     if rewards is None:
         given = float(default) if isinstance(default, Decimal) else default
         return 0.0 if given is None else number_within(given, "default", 0, 1, of="a reward")
     if default is None:
         worst = rewards.high if rewards.minimise else rewards.low
-        return 0.0 if rewards.low <= 0 <= rewards.high else float(worst)
+        ends = rewards.low, rewards.high
+        is_held = 0 in ends or (ends[0] < 0 < ends[1] and not holds_ends_only(policy))
+        return 0.0 if is_held else float(worst)
     try:
         if not isinstance(default, (bool, np.bool_)):
             rewards.to_unit(default)
@@ -149,6 +151,31 @@ def default_of(default: float | None, rewards: Range | None) -> float:
         f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters where "
         "nobody answered."
     )
+
+
+def holds_ends_only(policy: Policy) -> bool:
+    """Whether each reward enters as the nearer end of its range, as those of 0 and 1 are held."""
+    grid = (policy.randomizer() or policy.mechanism()).grid
+    return grid.steps == 1 and grid.rounding == "nearest"
+
+
+def require_held_default(policy: Policy, default: float, rail: Guardrail | None) -> None:
+    """Refuse a default that would enter as another number.
+
+    Args:
+        default: in [0, 1]. rail: with a guardrail, whose default is a harm.
+
+    Raises:
+        ValueError: it would.
+    """
+    harm = 0.0 if rail is None else rail.default
+    for value, what in ((default, "default="), (harm, "the guardrail's default=")):
+        if 0.0 < value < 1.0 and holds_ends_only(policy):
+            raise ValueError(
+                f"Expected {what} to be an end of its range: with grid=1 {policy.name} holds each "
+                "number as the nearer end, so whoever gave no answer would not count with what is "
+                "declared. Give it a finer grid, or another default."
+            )
 
 
 def require_agreement(policy: Policy, kept: Guarantee | None) -> None:

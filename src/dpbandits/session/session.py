@@ -80,6 +80,7 @@ from dpbandits.session.options import (
     require_choice,
     require_clock,
     require_for_contexts,
+    require_held_default,
     require_one_mean,
     require_policy,
     require_recordable,
@@ -197,7 +198,8 @@ class Session:
             no default.
         seed: seed of the public randomness (posterior samples); not a secret. Drawn if not given.
         default: the reward that is recorded for an expired decision (for every action, with full
-            information). By default 0, or the worse end of `rewards` if 0 is not in the range.
+            information). By default 0, or the worse end of `rewards` if 0 is not in the range. With
+            grid=1 an end of the range.
         campaign: a public name that decisions carry, so that another session refuses them. By
             default made from the seed.
         max_pending: the most decisions that may be pending at a time.
@@ -294,6 +296,8 @@ class Session:
         settings = default, campaign, max_pending, rewards, guardrail, responsible
         seed = secrets.randbits(63) if seed is None else checked_seed(seed)
         self._set_up(policy, noise, seed, *settings)
+        share = self.default if self.rewards is None else self.rewards.to_unit(self.default)
+        require_held_default(policy, share, guardrail)
         drawn = assignment_of(assignment, min_share, policy.arms, policy.labels)
         if drawn is not None:
             require_choice(policy, "assignment= or min_share=")
@@ -324,12 +328,12 @@ class Session:
         require_policy(policy)
         self.responsible, self.seed = checked_responsible(responsible), seed
         self.campaign = f"{self.seed:x}" if campaign is None else checked_name(campaign)
-        self.rewards = checked_rewards_range(rewards, policy.randomizer() is not None)
-        self.default = default_of(default, self.rewards)
+        self.rewards: Range | None = checked_rewards_range(rewards, policy.randomizer() is not None)
         self.max_pending = whole_number(max_pending, "max_pending", 1, MOST_PENDING)
         self.guardrail, self.generation, self._saved_with_key = guardrail, 0, False
         self._vault = self._vault_for(policy, checked_noise(noise))
         require_agreement(policy, self._vault.guarantee)
+        self.default: float = default_of(default, self.rewards, policy)
 
     def _vault_for(self, policy: Policy, noise: Noise) -> Vault:
         to_unit = None if self.rewards is None else self.rewards.to_unit
