@@ -301,9 +301,10 @@ def sqlite_engine(path: Path | None) -> Engine:
 
     @event.listens_for(engine, "handle_error")
     def keep(context: Any) -> None:
-        # an interruption is no disconnection: it would close a database in memory for good, and
-        # leave a file locked for as long as somebody keeps the error
-        if not isinstance(context.original_exception, Exception):
+        # an interruption, or a TimeoutError of an alarm, is no disconnection: it would close a
+        # database in memory for good, and leave a file locked for as long as somebody keeps the
+        # error
+        if not isinstance(context.original_exception, sqlite3.Error):
             context.is_disconnect = False
 
     return engine

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 import dpbandits as dpb
 from dpbandits.service.database import Rows
@@ -133,6 +134,23 @@ def test_an_interruption_that_sqlalchemy_renames_gives_up_nothing(
             campaign.ask(key="k")
     assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 4
     assert campaign.summary().generation == 1
+
+
+def test_an_alarm_that_raises_a_timeout_leaves_nothing_locked(lite: Lite) -> None:
+    """SQLAlchemy takes it for a lost connection, which closed in a query would keep its lock."""
+    store = lite.open()
+    campaign = create(store)
+
+    def late(*given: Any) -> None:
+        if "FROM dpbandits_head" in given[2]:
+            raise TimeoutError
+
+    event.listen(store.database.engine, "after_cursor_execute", late)
+    with pytest.raises(dpb.StoreError, match="TimeoutError") as kept:
+        campaign.ask()
+    event.remove(store.database.engine, "after_cursor_execute", late)
+    assert campaign.ask().round == 1
+    del kept
 
 
 class Within:
