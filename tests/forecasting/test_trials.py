@@ -15,6 +15,7 @@ import dpbandits as dpb
 from dpbandits.forecasting.forecast import world_of
 from dpbandits.forecasting.outcome import EQUAL
 from dpbandits.forecasting.trials import Conditions, Spread, answers_of, play_trial, turns_of
+from dpbandits.policies.forgetful import LazyBetas
 from dpbandits.session.arms import Assignment
 from dpbandits.terminal.cli import app
 
@@ -78,6 +79,20 @@ def test_plays_are_those_of_sessions(policy: Any, how: Conditions) -> None:
     assert (ours.sum(axis=1) == how.visitors).all()
     error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / runs)
     assert (np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) <= 5.2 * error).all()
+
+
+def test_a_law_that_changes_with_time_is_told_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thompson sampling was told the rounds since its last release."""
+    rounds, sample = list[int](), LazyBetas.sample
+
+    def noted(law: LazyBetas, round: int, rng: Any) -> int:
+        rounds.append(round)
+        return sample(law, round, rng)
+
+    monkeypatch.setattr(LazyBetas, "sample", noted)
+    policy = dpb.LazyDPTS(arms=3, epsilon=1)
+    play_trial(policy, MEANS, np.array([100]), Conditions(100), 1, 0.05)
+    assert rounds == list(range(4, 101))
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.05, 0.5, 0.62, 0.97, 1.0])

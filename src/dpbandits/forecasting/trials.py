@@ -493,7 +493,9 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
             left = how.visitors - people
             if length > 1:
                 left = min(left, max(1, (part + 1) * how.visitors // length - people))
-            asked = next_people(policy, state, plan, progress, how, public, rng, left, asked_here)
+            asked = next_people(
+                policy, state, plan, progress, how, public, rng, left, asked_here, people + 1
+            )
             for arm in np.flatnonzero(asked).tolist():
                 many = int(asked[arm])
                 answered = int(rng.binomial(many, 1.0 - how.silent)) if how.silent else many
@@ -538,12 +540,13 @@ def next_people(
     rng: np.random.Generator,
     most: int,
     asked: int,
+    round: int,
 ) -> Integers:
     """Return how many of the next people are shown each arm: as many as fill no more than one
     block.
 
     Args:
-        most: of them. asked: people since the plan was made.
+        most: of them. asked: people since the plan was made. round: that of the first of them.
     """
     arms, told = policy.arms, progress.told
     found = np.zeros(arms, np.int64)
@@ -558,11 +561,11 @@ def next_people(
                     found[action] = min(most, missing)
                     break
         else:
-            drawn: Any = plan.action_at(asked, asked + 1, public)
+            drawn: Any = plan.action_at(asked, round, public)
             found[drawn] = 1
         return found
     ahead = policy.ahead(state, told, public, None)
-    planned = ahead.action_at(0, asked + 1, public)
+    planned = ahead.action_at(0, round, public)
     law = how.assignment.law({}, planned, range(arms))
     rooms = [max(1, (policy.room(state, arm) or 1) - told.get(arm, 0)) for arm in range(arms)]
     many = 1 if isinstance(ahead, Draw) else min(most, *rooms)
