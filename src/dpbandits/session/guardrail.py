@@ -110,7 +110,7 @@ class Guardrail:
         mechanism_with_guardrail(policy, self)
         if in_period is not None:
             in_period = whole_number(in_period, "in_period", 1)
-        history = Harm.of(self, policy, [str(arm) for arm in range(policy.arms)]).history
+        history = Harm.of(self, policy).history
         first, law = policy.room(policy.init(), 0) or 1, history.reader.law
         assert law is not None
         noise = NoiseMoments(law)
@@ -152,12 +152,13 @@ class Harm:
     alarms: tuple[Alarm, ...] = field(default=())
 
     @classmethod
-    def of(cls, rail: Guardrail, policy: Policy, names: Sequence[str]) -> Self:
+    def of(cls, rail: Guardrail, policy: Policy) -> Self:
         """Before anything was released. An answer about harm covers its block alone."""
         inner: Any = policy.reader
         mechanism = LazyForgetful(epsilon=inner.epsilon, grid=inner.grid)
         reader = MeanReader(mechanism, mechanism.law, rounding=MeanReader.of(policy).rounding)
-        return cls(rail, ReleaseHistory(reader, tuple(map(ArmHistory, names)), len(names)))
+        arms = tuple(map(ArmHistory, policy.labels or map(str, range(policy.arms))))
+        return cls(rail, ReleaseHistory(reader, arms, len(arms)))
 
     def low(self, arm: int) -> float:
         """What the arm's mean harm is at least, at the rail's confidence."""
@@ -186,12 +187,13 @@ class Harm:
                 left -= 1
         return replace(new, alarms=tuple(alarms))
 
-    def with_arms(self, names: Sequence[str]) -> Harm:
-        """For arms that were added."""
-        history = self.history
-        for name in names[len(history.arms) :]:
-            history = history.with_arm(name)
-        return replace(self, history=history)
+    def with_arm(self, name: str) -> Harm:
+        """With an arm that was added."""
+        return replace(self, history=self.history.with_arm(name))
+
+    def restarted(self, arm: int, kept: str, label: str) -> Harm:
+        """With one more arm of this label; this one is `kept` on (see `ReleaseHistory`)."""
+        return replace(self, history=self.history.restarted(arm, kept, label))
 
     def to_data(self) -> dict[str, Any]:
         """Plain data, for JSON."""

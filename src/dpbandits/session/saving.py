@@ -62,7 +62,7 @@ from dpbandits.session.decisions import (
     chosen_from_data,
     chosen_to_data,
 )
-from dpbandits.session.guardrail import Guardrail, HarmData
+from dpbandits.session.guardrail import Guardrail, Harm, HarmData
 from dpbandits.session.overdue import Overdue
 from dpbandits.session.people import Register, RegisterData, policy_for_users
 from dpbandits.session.ranges import RangeData, range_from_data
@@ -534,7 +534,7 @@ def state_of(
         raise damaged("public.arms or public.history is of another number of arms")
     if public.rng and public.rng.get("normals", (0, policy.arms))[1] != policy.arms:
         raise damaged("public.rng draws for another number of arms")
-    harm = session._first_harm(policy)
+    rail = session.guardrail
     since, last, offered = public.offer
     if contextual is None:
         learned: Any = learned_of(policy, public.learned, public.asked)
@@ -551,7 +551,7 @@ def state_of(
         roster=roster,
         traffic=public.traffic,
         assignment=public.assignment,
-        harm=harm and harm.restored(public.harm),  # type: ignore[arg-type]  # or it fails
+        harm=rail and Harm.of(rail, policy).restored(public.harm),  # type: ignore[arg-type]  # or it fails
         events=public.events,
         step=public.step,
         asked=public.asked,

@@ -341,12 +341,6 @@ class Session:
         feedback, randomizer = policy.about.feedback, policy.randomizer()
         return Vault(feedback, mechanism, policy.arms, noise, randomizer, to_unit)
 
-    def _first_harm(self, policy: Policy) -> Harm | None:
-        """Return what is known of the arms' harm before anything was released."""
-        if self.guardrail is None:
-            return None
-        return Harm.of(self.guardrail, policy, policy.labels or tuple(map(str, range(policy.arms))))
-
     def _first_state(self, policy: Policy, assignment: Assignment | None) -> State:
         by_unit = policy.about.feedback == "bandit" or policy.reader.together
         contexts = Contexts.first(policy)
@@ -362,7 +356,7 @@ class Session:
             plans={},
             pending={},
             assignment=assignment,
-            harm=self._first_harm(policy),
+            harm=self.guardrail and Harm.of(self.guardrail, policy),
             delays=() if tracks_delays else None,
             contexts=contexts,
             period=periods and OpenPeriod(periods.number(periods.clock.advance() - periods.waits)),
@@ -1539,6 +1533,7 @@ class Session:
             state = replaced(
                 state,
                 history=state.history.with_arm(name),
+                harm=state.harm and state.harm.with_arm(name),
                 contexts=None if state.contexts is None else state.contexts.widened(arms),
                 events=(*state.events, SessionEvent("add", label or arms - 1, state.asked)),
                 step=state.step + 1,  # its public draws are not those that were made already
@@ -1615,9 +1610,7 @@ class Session:
             state, vault = self._with_one_more(state, roster)
             kept = roster.labels[number] if roster.labels else str(number)
             label = str(name) if roster.labels else str(arms - 1)
-            harm = state.harm
-            if harm is not None:
-                harm = replace(harm, history=harm.history.restarted(number, kept, label))
+            harm = state.harm and state.harm.restarted(number, kept, label)
             state = replaced(
                 state,
                 history=state.history.restarted(number, kept, label),
@@ -2157,11 +2150,9 @@ def with_harm(state: State, release: Release, *, suspends: bool = True) -> State
         suspends: False for an alarm only.
     """
     assert state.harm is not None
-    names = state.roster.labels or tuple(map(str, range(state.policy.arms)))
-    harm = state.harm.with_arms(tuple(map(str, names)))
-    harm = harm.after(release, state.step, state.roster.in_play, state.asked, suspends=suspends)
-    roster = state.roster
-    for arm, _, suspended in harm.alarms[len(state.harm.alarms) :]:
+    before, roster = state.harm, state.roster
+    harm = before.after(release, state.step, roster.in_play, state.asked, suspends=suspends)
+    for arm, _, suspended in harm.alarms[len(before.alarms) :]:
         if suspended:
             roster = roster.with_status(arm, "paused")
     return replaced(state, harm=harm, roster=roster)
