@@ -63,10 +63,13 @@ class Roster:
         """The arms that are not retired."""
         return tuple(arm for arm, status in enumerate(self.status) if status != "retired")
 
+    def label(self, arm: int) -> str | int:
+        """An arm's name; its number where arms have no names."""
+        return self.labels[arm] if self.labels else arm
+
     def mark(self, arm: int) -> int:
         """A hash of an arm's name, by which a person keeps it: a restarted arm keeps its name."""
-        name = self.labels[arm] if self.labels else arm
-        return int.from_bytes(blake2b(f"{name}".encode(), digest_size=6).digest())
+        return int.from_bytes(blake2b(f"{self.label(arm)}".encode(), digest_size=6).digest())
 
     def marked(self, mark: int | None) -> int | None:
         """The arm in play that has this mark; None if there is none."""

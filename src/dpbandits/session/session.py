@@ -904,8 +904,7 @@ class Session:
                 raise ClosedError("This session is closed: it assigns nobody any more.")
             else:
                 given = {closing.winner: float(count)}
-            names = [str(roster.labels[arm] if roster.labels else arm) for arm in given]
-            return shares_of(dict(zip(names, given.values(), strict=True)), count)
+            return shares_of({str(roster.label(arm)): n for arm, n in given.items()}, count)
 
     def _preview_shares(self, view: View, people: int) -> dict[int, float]:
         """Return of how many of the next people each arm in play is shown to, on average. The coins
@@ -1529,7 +1528,7 @@ class Session:
             if self._tables.periods is not None:
                 require_few(arms)
             state, vault = self._with_one_more(state, roster)
-            name = roster.labels[-1] if roster.labels else str(arms - 1)
+            name = str(roster.label(arms - 1))
             state = replaced(
                 state,
                 history=state.history.with_arm(name),
@@ -1608,8 +1607,7 @@ class Session:
             roster = state.roster.restarted(number)
             arms, name = len(roster.status), self._name(number)
             state, vault = self._with_one_more(state, roster)
-            kept = roster.labels[number] if roster.labels else str(number)
-            label = str(name) if roster.labels else str(arms - 1)
+            kept, label = str(roster.label(number)), str(roster.label(arms - 1))
             harm = state.harm and state.harm.restarted(number, kept, label)
             state = replaced(
                 state,
@@ -1638,8 +1636,7 @@ class Session:
             state = self._with_due_outcomes(view).folded()
             number, roster = self._with_status(arm, to, what)
             if roster != state.roster:
-                name = roster.labels[number] if roster.labels else number
-                event = SessionEvent(what, name, state.asked)
+                event = SessionEvent(what, roster.label(number), state.asked)
                 state = replaced(state, roster=roster, events=(*state.events, event))
             state = replaced(state, offer=state.offer._replace(last=0))  # the next ask looks again
             if to == "retired":
@@ -1817,8 +1814,7 @@ class Session:
         ]
 
     def _name(self, arm: int) -> str | int:
-        names = self._state.roster.labels
-        return names[arm] if names else arm
+        return self._state.roster.label(arm)
 
     @property
     def state(self) -> Any:
