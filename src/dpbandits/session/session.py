@@ -1474,10 +1474,11 @@ class Session:
         anew. Pending decisions still take their rewards.
         """
         with OneCall(self) as view:
-            state = self._with_due_outcomes(view).folded()
-            event = SessionEvent("drop", None, state.asked)
-            state = replaced(state, events=(*state.events, event))
-            self._replace_state(self._dropped(state, tuple(state.books.blocks)))
+            self._drop_all(self._with_due_outcomes(view).folded())
+
+    def _drop_all(self, state: State) -> None:
+        state = replaced(state, events=(*state.events, SessionEvent("drop", None, state.asked)))
+        self._replace_state(self._dropped(state, tuple(state.books.blocks)))
 
     def finish(self) -> None:
         """Have a stopping rule that has not halted give its answer now: no more rewards come, and

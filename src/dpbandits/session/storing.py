@@ -496,9 +496,7 @@ def drop_unread(session: Session) -> None:
     that is over: a lost timeline may have released them. Nothing may be pending.
     """
     with OneCall(session, releases=False) as view:
-        state = view.folded()
-        state = replaced(state, events=(*state.events, SessionEvent("drop", None, state.asked)))
-        session._replace_state(session._dropped(state, tuple(state.books.blocks)))
+        session._drop_all(view.folded())
 
 
 def keeps_exact_sums(session: Session) -> bool:
