@@ -34,7 +34,7 @@ from dpbandits.core.errors import (
 )
 from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
 from dpbandits.core.locks import PROCESS
-from dpbandits.core.plan import Cycle, Hold, Plan
+from dpbandits.core.plan import Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Guarantee
 from dpbandits.core.privacy import spent as spent_of
 from dpbandits.local.messages import randomizer_to_json, report_from_json
@@ -371,6 +371,16 @@ class Session:
         log, rng = opened(self.seed, state, [])
         self._log, self._vault = log, vault or self._vault
         self._view = view = View(self.seed, log, self._tables, rng)
+        return view
+
+    def _put(self, log: Log, rng: PublicRng | None = None, before: View | None = None) -> View:
+        """Put a log in place: this is the moment at which its state happens. Returns its view.
+
+        Args:
+            rng, before: see `View`.
+        """
+        self._log = log
+        self._view = view = View(self.seed, log, self._tables, rng, before)
         return view
 
     def _open(self, view: View) -> None:
@@ -825,8 +835,7 @@ class Session:
     def _keep_all(self) -> View:
         """Count all events, also those after a release that cannot be made."""
         state = self._refresh_view(releases=False).folded_with_all_events()
-        self._log = Log(state, self._log.plan, [])
-        return self._rebuild_view()
+        return self._put(Log(state, self._log.plan, []))
 
     def _voided(self, id: int, play: Play) -> Unread:
         owner, people = self._tables.owners.get(id), self._tables.people
@@ -1095,8 +1104,8 @@ class Session:
             learned = self._learned(log.state)
             after, rng = opened(self.seed, learned, log.events)
             self._note_release(log.state.unlearned, learned)
-            self._log = log = after
-            self._view = view = View(self.seed, log, self._tables, rng, view)
+            log = after
+            view = self._put(log, rng, view)
         return self._fold_if_long(view)
 
     # Periods
@@ -1149,10 +1158,8 @@ class Session:
             nothing = Release((), (), state.records, ())
             after = replaced(state, history=state.history.after(nothing, compared(state), ended))
         after = replaced(after, period=state.period.next(number))
-        # this is the moment at which it happens
-        self._log = log = Log(after, view.log.plan, view.events[view.counted :])
-        self._view = view = View(self.seed, log, self._tables, view.rng, view)
-        return self._advance(view)
+        log = Log(after, view.log.plan, view.events[view.counted :])
+        return self._advance(self._put(log, view.rng, view))
 
     def _note_release(self, released: UnlearnedRelease | None, learned: State) -> None:
         """Write a release into a store's journal, once: the call may have been cut off after it."""
@@ -1167,8 +1174,8 @@ class Session:
     def _fold_if_long(self, view: View) -> View:
         """Fold the events into the state if they are many; nothing may be due."""
         if view.counted >= FOLD_AFTER:
-            self._log = log = Log(view.folded(), view.log.plan, view.events[view.counted :])
-            self._view = view = View(self.seed, log, self._tables, view.rng, view)
+            log = Log(view.folded(), view.log.plan, view.events[view.counted :])
+            return self._put(log, view.rng, view)
         return view
 
     def _released(self, view: View) -> State:
@@ -1266,9 +1273,7 @@ class Session:
         Args:
             plan: the plan of its step; None: as before.
         """
-        self._log = log = Log(state, plan or self._log.plan, [])
-        self._view = view = View(self.seed, log, self._tables)
-        self._advance(view)
+        self._advance(self._put(Log(state, plan or self._log.plan, [])))
 
     def settle(self) -> None:
         """Make what an earlier call's error left due, and record answers whose time has passed.
@@ -1337,9 +1342,7 @@ class Session:
                 state = self._with_last_releases(state)
             answers = state.traffic.answers.ended()
             state = replaced(state, traffic=replace(state.traffic, answers=answers))
-            # this is the moment at which it happens
-            self._log = Log(state, self._log.plan, [])
-            self._end(self._rebuild_view())
+            self._end(self._put(Log(state, self._log.plan, [])))
 
     @property
     def closed(self) -> Closing | None:
@@ -1433,19 +1436,16 @@ class Session:
             if any(id <= closing.asked for id in view.pending):
                 return view
             state = self._with_last_releases(view.folded())
-            self._log = Log(state, view.log.plan, view.events[view.counted :])
-            view = self._rebuild_view()
+            view = self._put(Log(state, view.log.plan, view.events[view.counted :]))
         after = self._note_last_releases(view.folded())
-        self._log = Log(after, view.log.plan, view.events[view.counted :])
-        return self._rebuild_view()
+        return self._put(Log(after, view.log.plan, view.events[view.counted :]))
 
     def _end_at_horizon(self, view: View) -> View:
         """End a closed session whose mechanism is full: no answer is waited for any more."""
         state = view.folded_with_all_events()
         if state.closing is not None and state.closing.releases is None:
             state = self._with_last_releases(state)
-        self._log = Log(state, view.log.plan, [])
-        return self._end(self._rebuild_view())
+        return self._end(self._put(Log(state, view.log.plan, [])))
 
     def _note_last_releases(self, state: State) -> State:
         """Note the last releases for a store, and return the state that knows them."""
