@@ -9,7 +9,14 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.core.inputs import Floats, Integers, numbers_in, refuse_class, shown, whole_number
+from dpbandits.core.inputs import (
+    Floats,
+    Integers,
+    numbers_in,
+    refuse_class,
+    refuse_others,
+    whole_number,
+)
 from dpbandits.core.privacy import Grid
 from dpbandits.policies.contract import Policy, problem_of
 
@@ -245,24 +252,16 @@ def checked_means(means: ArrayLike, what: str = "means") -> Floats:
     return array
 
 
-def require_pair(policy: object, environment: object) -> None:
+def require_pair(policy: Any, environment: Any) -> None:
     """Raise unless the arguments are a policy and an environment with the same number of arms.
 
     Raises:
         TypeError: another object, or a class instead of an instance.
         ValueError: the numbers of arms differ.
     """
-    refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
     refuse_class(environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
-    if not isinstance(policy, Policy):
-        raise TypeError(
-            f"Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got {shown(policy)}."
-        )
-    if not isinstance(environment, Environment):
-        raise TypeError(
-            "Expected an environment such as dpbandits.Bernoulli([0.5, 0.4]), got "
-            f"{shown(environment)}."
-        )
+    refuse_others(policy, Policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
+    refuse_others(environment, Environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
     if policy.arms != environment.arms:
         raise ValueError(
             f"The policy has arms={policy.arms}, the environment has {environment.arms}; they "

@@ -231,8 +231,7 @@ class SharedCoins(Environment):
         self.apart = len(np.unique(self.coins)) == len(self.coins)
 
     def __repr__(self) -> str:
-        chances = [round(float(x), 6) for x in self.chances]
-        return f"SharedCoins({chances}, {self.coins.tolist()})"
+        return f"SharedCoins({rounded_means(self.chances)}, {self.coins.tolist()})"
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return float(rng.random() < self.means[action])

@@ -39,14 +39,15 @@ def secure_measurement(family: str, sensitivity: int, cost: Fraction) -> Any:
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if family == "laplace":
-        scale = float(sensitivity / cost)
+        make, distance, scale = dp.m.make_laplace, dp.l1_distance, float(sensitivity / cost)
     else:
-        scale = sensitivity / math.sqrt(2 * cost)
+        make, distance, scale = (
+            dp.m.make_gaussian,
+            dp.l2_distance,
+            sensitivity / math.sqrt(2 * cost),
+        )
     while True:
-        if family == "laplace":
-            measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
-        else:
-            measurement = dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale=scale)
+        measurement = make(domain, distance(T="i64"), scale=scale)
         # OpenDP leaves the types of `map` out
         if Fraction(measurement.map(sensitivity)) <= cost:  # type: ignore[no-untyped-call]
             return measurement
