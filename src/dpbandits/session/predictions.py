@@ -143,8 +143,7 @@ class Predictions:
         """
         rows = self._rows(contexts)
         mean, width = rows @ self.theta.T, self._deviations(rows) * (self.normal + self.added)
-        estimates = self._cut(mean, width, 0.0, self.seen[None, :])
-        return Estimated(*(self._in_units(each) for each in self._turned(estimates)))
+        return self._in_units(self._cut(mean, width, 0.0, self.seen[None, :]))
 
     def effect(
         self, arm: int | str, other: int | str, contexts: Contexts, *, average: bool = False
@@ -198,8 +197,7 @@ class Predictions:
         # half-widths add up: arms that are chosen by what was released err in one direction
         width = np.sqrt(np.maximum(squares, 0.0)) @ (self.normal + self.added)
         known = bool(np.all(self.seen | (weights.sum(axis=0) == 0)))
-        estimates = self._cut(np.array(mean), np.asarray(width), 0.0, np.array(known))
-        return Estimated(*(self._in_units(each) for each in self._turned(estimates)))
+        return self._in_units(self._cut(np.array(mean), np.asarray(width), 0.0, np.array(known)))
 
     # Helpers
 
@@ -252,8 +250,7 @@ class Predictions:
         mean, low, high = estimates
         return estimates if not self.units.minimise else (mean, high, low)
 
-    def _in_units(self, values: Floats) -> Floats:
+    def _in_units(self, estimates: tuple[Floats, ...]) -> Estimated:
         low, high = float(self.units.low), float(self.units.high)
-        if self.units.minimise:
-            return np.asarray(high - values * (high - low))
-        return np.asarray(low + values * (high - low))
+        first, span = (high, low - high) if self.units.minimise else (low, high - low)
+        return Estimated(*(np.asarray(first + each * span) for each in self._turned(estimates)))

@@ -1893,16 +1893,18 @@ class Session:
             ValueError: a confidence that is not between 0 and 1.
             TypeError: the policy decides without contexts.
         """
-        if not isinstance(self.policy, ContextualPolicy):
+        policy = self.policy
+        if not isinstance(policy, ContextualPolicy):
             raise TypeError(
                 f"Expected a policy that decides by contexts; `beliefs()` has the means of "
-                f"{self.policy.name}'s arms."
+                f"{policy.name}'s arms."
             )
         self._settle_to_show()
-        state = self._state
-        policy: Any = state.policy
-        given: dict[str, Any] = {"units": self.rewards, "labels": state.roster.labels}
-        return Predictions.of(policy, state.learned, confidence, always=always, **given)
+        learned, labels = self._state.learned, self._state.roster.labels
+        units = self.rewards
+        return Predictions.of(
+            policy, learned, confidence, always=always, units=units, labels=labels
+        )
 
     def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
         """Return whether the policy names the best arm itself, wrongly with no larger probability;
@@ -1978,9 +1980,7 @@ class Session:
         Source: Lindon and Malek 2022 (arXiv 2011.03567); Shafer et al. 2011 (arXiv 0912.4269).
         """
         labels, view = tuple(str(name) for name, _ in self.arms), self._current
-        traffic = view.traffic
-        while len(traffic.counts) < len(labels):  # arms that were added since the last draw
-            traffic = traffic.with_arm()
+        traffic = view.traffic.with_arms(len(labels))  # some were added since the last draw
         answers = None
         if not self._holds_answers:
             oldest = traffic.answers.oldest(view.unresolved())

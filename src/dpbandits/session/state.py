@@ -1226,8 +1226,8 @@ class View:
         self, id: int, every: Sequence[float], arm: int, is_always_drawn: bool
     ) -> Traffic:
         traffic = self.traffic
-        while len(traffic.counts) < self.policy.arms:
-            traffic = traffic.with_arm()
+        if len(traffic.counts) < self.policy.arms:
+            traffic = traffic.with_arms(self.policy.arms)
         traffic = traffic.played(every, arm)
         if self.tables.attribution is None:  # else who answered is private
             answers = traffic.answers

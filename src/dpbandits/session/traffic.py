@@ -321,13 +321,14 @@ class Traffic:
         """
         return math.exp(-max(0.0, self.highest))
 
-    def with_arm(self) -> Traffic:
-        """One more arm."""
+    def with_arms(self, arms: int) -> Traffic:
+        """For so many arms, the last of which were never drawn."""
+        more = arms - len(self.counts)
         return replace(
             self,
-            counts=(*self.counts, 0),
-            expected=(*self.expected, 0.0),
-            prior=(*self.prior, 0.0),
+            counts=self.counts + (0,) * more,
+            expected=self.expected + (0.0,) * more,
+            prior=self.prior + (0.0,) * more,
         )
 
     def played(self, law: Sequence[float], arm: int) -> Traffic:
