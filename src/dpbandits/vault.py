@@ -227,8 +227,9 @@ class Vault:
             None if self.guarantee is None else self.guarantee.cost / self.width
         )
         self.costs = mechanism.costs if randomizer is None else None
-        plain = feedback == "bandit" and randomizer is None and to_unit is None
-        plain = plain and self.numbers == 1 and self.costs is None  # arms' costs are looked at
+        is_single = feedback == "bandit" and self.numbers == 1
+        # arms' costs are looked at
+        plain = is_single and randomizer is None and to_unit is None and self.costs is None
         self._every = tuple(range(arms))
         # where the record was that was checked last, and its arms: consecutive ones share them
         self._known: tuple[Any, tuple[int, ...] | None] = (), ()
@@ -517,16 +518,17 @@ class Vault:
 
     def entries(self, ledger: Ledger) -> tuple[Entry, ...]:
         """Return the ledger's lines with their privacy costs."""
-        if self.costs is None or self.guarantee is None:
-            return tuple(
-                Entry(coordinate, line.start, line.stop, self.cost, line.releases, self.width)
-                for coordinate, line in ledger.lines()
-            )
-        most = self.guarantee.cost
-        return tuple(
-            Entry(arm, line.start, line.stop, self.costs[arm], line.releases, self.width, most)
-            for arm, line in ledger.lines()
+        most = (
+            self.guarantee.cost if self.guarantee is not None and self.costs is not None else None
         )
+        return tuple(
+            Entry(c, line.start, line.stop, self.cost_of(c), line.releases, self.width, most)
+            for c, line in ledger.lines()
+        )
+
+    def cost_of(self, coordinate: int) -> Fraction | None:
+        """Return what one release of a coordinate costs a record; None without noise."""
+        return self.cost if self.costs is None else self.costs[coordinate]
 
 
 def without_frames(error: BaseException) -> BaseException:

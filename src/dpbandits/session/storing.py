@@ -45,7 +45,6 @@ from dpbandits.session.state import (
     Asked,
     RecordedElsewhere,
     Released,
-    SessionEvent,
     State,
     StoppedLearning,
     Told,
@@ -339,10 +338,7 @@ def session_from_parts(
     known, parsed = stored_policy(public, policy, rows)
     secret = converted(dict(private), PrivatePart, "private")
     source = noise_to_continue(parsed.noise, secret.noise, noise)
-    pending = with_kept(rows.waiting, parsed)
-    session = session_of(known, parsed, secret, source, clock, user_key, pending, rows.apart)
-    leave_rows_to_store(session, rows)
-    return session
+    return session_with_rows(known, parsed, secret, source, clock, user_key, rows)
 
 
 def stored_policy(
@@ -371,14 +367,27 @@ def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
     return waiting
 
 
-def leave_rows_to_store(session: Session, rows: SessionRows) -> None:
-    """Leave people and decisions to the store's rows: the session keeps no list of them."""
+def session_with_rows(
+    known: Policy,
+    parsed: PublicPart,
+    secret: PrivatePart | None,
+    noise: Noise,
+    clock: Clock | None,
+    user_key: bytes | None,
+    rows: SessionRows,
+) -> Session:
+    """Return the session that these parts describe. People and decisions are left to the rows: it
+    keeps no list of them.
+    """
+    pending = with_kept(rows.waiting, parsed)
+    session = session_of(known, parsed, secret, noise, clock, user_key, pending, rows.apart)
     tables = session._tables
     tables.chosen = None
     if tables.people is not None:
         tables.people.complete = False
     if tables.attribution is not None:
         tables.attribution.due = rows.due
+    return session
 
 
 def refreshed(session: Session) -> bool:
@@ -416,9 +425,9 @@ def cost_of(session: Session, coordinate: int | None = None) -> str | None:
     """Return what one reading of an arm costs a record, as text; of the dearest arm if none is
     named. None if it is read without noise.
     """
-    cost, costs = session._vault.cost, session._vault.costs
-    if costs is not None:
-        cost = max(costs) if coordinate is None else costs[coordinate]
+    vault = session._vault
+    dearest = vault.cost if vault.costs is None else max(vault.costs)
+    cost = dearest if coordinate is None else vault.cost_of(coordinate)
     return None if cost is None else str(cost)
 
 
@@ -630,7 +639,4 @@ def public_session(
         parsed.people.key = key_fingerprint(key)
     noise = NoNoise() if parsed.noise.kind == "secure" else NoSimulatedNoise()
     user_key = None if parsed.people is None else key
-    pending = with_kept(rows.waiting, parsed)
-    session = session_of(known, parsed, None, noise, clock, user_key, pending, rows.apart)
-    leave_rows_to_store(session, rows)
-    return session
+    return session_with_rows(known, parsed, None, noise, clock, user_key, rows)
