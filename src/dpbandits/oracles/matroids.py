@@ -330,13 +330,8 @@ class PartitionMatroid(Matroid):
         return sorted_arms(self._by_category(largest_first(weights))[self._kept])
 
     def _by_category(self, order: Places) -> Places:
-        """Return the same order within each category, categories one after another, by stable sorts
-        of 16 bits (the fast kind).
-        """
-        for digits in (self.categories & 0xFFFF, self.categories >> 16):
-            if digits.any():
-                order = order[np.argsort(digits[order].astype(np.uint16), kind="stable")]
-        return order
+        """Return the same order within each category, categories one after another."""
+        return order[np.argsort(self.categories[order], kind="stable")]
 
     def _independent(self, arms: SuperArm) -> bool:
         counts = np.bincount(self.categories[list(arms)], minlength=len(self.capacities))

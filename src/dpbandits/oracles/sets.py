@@ -23,7 +23,7 @@ from dpbandits.oracles.base import (
     numbered,
     sorted_arms,
 )
-from dpbandits.oracles.matroids import Matroid, greedy
+from dpbandits.oracles.matroids import Matroid
 
 # Explicit lists of super arms: a matroid, whose axioms are verified, and any list.
 
@@ -78,18 +78,6 @@ class ExplicitMatroid(Matroid):
     def _independent(self, arms: SuperArm) -> bool:
         wanted = frozenset(arms)
         return any(wanted <= basis for basis in self._bases)
-
-    def _best(self, weights: Floats) -> SuperArm:
-        left = self._bases  # the bases that contain all chosen arms
-
-        def fits(chosen: SuperArm) -> bool:
-            nonlocal left
-            wanted = set(chosen)
-            fitting = {basis for basis in left if wanted <= basis}
-            left = fitting or left
-            return bool(fitting)
-
-        return greedy(largest_first(weights).tolist(), fits, self.rank)
 
 
 @final
