@@ -494,7 +494,7 @@ def require_shallow(data: object) -> None:
 
 def checked_name(name: object) -> str:
     """Return a public name: printable text of 1 to 200 characters."""
-    if not isinstance(name, str) or not name.isprintable() or not 1 <= len(name) <= NAME:
+    if not is_line(name, NAME):
         raise ValueError(
             f"Expected campaign to be a name of 1 to {NAME} characters that can be printed, got "
             f"{shown(name)}."

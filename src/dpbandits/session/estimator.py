@@ -9,7 +9,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.inputs import refuse_class, shown, whole_number
+from dpbandits.core.inputs import refuse_others, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.rewards import scaled_value
 from dpbandits.noise.protocol import Noise
@@ -49,7 +49,8 @@ class Estimator:
     """
 
     def __init__(self, rule: StoppingRule, *, noise: Noise) -> None:
-        self._open(Session(required(rule), noise=noise, seed=0))
+        require_rule(rule)
+        self._open(Session(rule, noise=noise, seed=0))
 
     def _open(self, session: Session) -> None:
         assert isinstance(session.policy, StoppingRule)
@@ -138,18 +139,16 @@ class Estimator:
     ) -> Estimator:
         """Go on from what `to_json` returned: see `Session.from_json`."""
         session = Session.from_json(text, policy=policy, noise=noise, key=key)
-        required(session.policy)
+        require_rule(session.policy)
         estimator = cls.__new__(cls)
         estimator._open(session)
         return estimator
 
 
-def required(rule: object) -> StoppingRule:
+def require_rule(rule: object) -> None:
+    """Refuse what is no stopping rule, and a class of them."""
     example = "dpbandits.DPNAS(alpha=0.1, beta=0.05, cap=10**6, epsilon=1)"
-    refuse_class(rule, "a stopping rule", example)
-    if not isinstance(rule, StoppingRule):
-        raise TypeError(f"Expected a stopping rule such as {example}, got {shown(rule)}.")
-    return rule
+    refuse_others(rule, StoppingRule, "a stopping rule", example)
 
 
 def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> Estimate:

@@ -21,7 +21,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping import StoppingRule
-from dpbandits.session.estimator import required
+from dpbandits.session.estimator import require_rule
 from dpbandits.session.session import Session
 from dpbandits.simulation.plain import Path, play_events
 from dpbandits.simulation.simulate import (
@@ -350,7 +350,8 @@ def estimates(
     >>> runs.coverage >= 0.95, bool(runs.capped.any())
     (True, False)
     """
-    _, runs, seed = checked(required(rule), environment, 1, runs, seed)
+    require_rule(rule)
+    _, runs, seed = checked(rule, environment, 1, runs, seed)
     workers = checked_workers(workers)
     player, threads = choose_rule_player(rule, environment, seed, compiled)
     paths = play_all(player, np.array([rule.cap]), runs=runs, workers=workers, threads=threads)
