@@ -161,10 +161,19 @@ def test_late_answers_are_those_of_simulate() -> None:
     assert drawn.row("DPRateIMED", 1.0).loss == pytest.approx(found.row("DPRateIMED", 1.0).loss)
 
 
+def test_with_late_answers_a_name_is_that_of_sessions() -> None:
+    """Intervals at expected totals were apart in each draw, where few sessions name anybody."""
+    late = dpb.forecast([0.2, 0.5], 1500, 1, delay=200, draws=20).row("DPRateIMED", 1)
+    assert late.chance_named is not None
+    assert 0 < late.chance_named < 1
+    assert late.width is not None
+    assert 0.2 < late.width < 0.3
+
+
 def test_with_late_answers_fewer_draws_are_played_and_each_is_told() -> None:
     """Two hundred draws of what is played round by round had not ended after ten minutes."""
     told = list[tuple[int, int]]()
     found = dpb.forecast([0.6, 0.4], 60, 1, delay=5, progress=lambda *now: told.append(now))
     assert found.draws == 40
-    assert told == [(done, 80) for done in range(81)]
+    assert told == [(done, 120) for done in range(121)]
     assert dpb.forecast([0.6, 0.4], 60, 1).draws == 200

@@ -487,7 +487,7 @@ def forecast(
         epsilon: one or several budgets.
         policies: names or classes of policies; by default what `recommend` returns.
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
-            none. Late answers are played round by round: of 20,000 visitors a draw takes about .2
+            none. Late answers are played round by round: of 20,000 visitors a draw takes about .5
             seconds for a private policy, and 1.4 for one without privacy, which reads each answer.
         min_share: each arm's least share of people, as of a session; or {"usual": .3}, those of
             single arms.
@@ -754,9 +754,7 @@ def foreseen(
         for entrant in private:
             require_played(entrant, trial.how)
     everything = [*plain.values(), *private]
-    named_draws = 0
-    if trial.how.are_plain and trial.delay is None:
-        named_draws = min(len(trial.means), NAMED_DRAWS)
+    named_draws = min(len(trial.means), NAMED_DRAWS) if trial.how.are_plain else 0
     played_too = sum(is_played(entrant.policy) for entrant in private)
     tell = Told(progress, len(everything) * len(trial.means) + played_too * named_draws)
     equal = equal_shares(trial)
@@ -771,8 +769,7 @@ def foreseen(
             found = [played(policy, trial, draw, tell) for draw in range(len(trial.means))]
             plays = np.stack([each.plays for each in found])
             loss = np.array([each.loss for each in found]) * trial.span
-        is_seen = trial.delay is None or not trial.how.are_plain
-        if entrant.epsilon is not None and is_played(policy) and is_seen:
+        if entrant.epsilon is not None and is_played(policy):
             if trial.how.are_plain:
                 found = [played(policy, trial, draw, tell) for draw in range(named_draws)]
             names = names_played(found, trial)
