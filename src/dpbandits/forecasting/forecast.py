@@ -491,7 +491,9 @@ def forecast(
             seconds for a private policy, and 1.4 for one without privacy, which reads each answer.
         min_share: each arm's least share of people, as of a session; or {"usual": .3}, those of
             single arms.
-        silent: the share of people who never answer, of every arm alike.
+        silent: the share of people who never answer, of every arm alike. Their decisions stay open.
+            With least shares, and without `delay` and periods, somebody else takes their place at
+            once: a session that waits for them loses somewhat more.
         drift: how rates change over the trial, in the user's units.
         period: visitors in a period of a session with `period=`: arms are compared within each. It
             needs a least share of every arm. What has no privacy reads a period's answers at its

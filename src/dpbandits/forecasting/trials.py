@@ -2,9 +2,9 @@
 arms, rates that change, people who never answer, late answers, periods, and arms that come and go.
 
 Whole blocks are played at once where answers come at once, whole periods where shares stand still
-within them; late answers without periods, and arms that come and go, are played in a `Session`,
-person by person. The rewards are drawn, the noise is simulated, and the evidence is that of
-`beliefs`.
+within them. Late answers without periods, people who never answer where arms have no least shares,
+and arms that come and go are played in a `Session`, person by person. The rewards are drawn, the
+noise is simulated, and the evidence is that of `beliefs`.
 
 And worlds in which no arm is best for everybody: visitors differ (policies that decide by
 contexts), or rates change at random times.
@@ -244,7 +244,7 @@ def turns_of(
         return in_a_session(policy, rates, at, how, seed)
     if how.period:
         return in_periods(policy, rates, at, how, seed)
-    if how.delay is not None:
+    if how.delay is not None or (how.silent and how.assignment is None):
         return in_a_session(policy, rates, at, how, seed)
     if policy.about.every_round:
         return one_by_one(policy, rates, at, how, seed)
