@@ -39,13 +39,11 @@ def secure_measurement(family: str, sensitivity: int, cost: Fraction) -> Any:
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if family == "laplace":
-        make, distance, scale = dp.m.make_laplace, dp.l1_distance, float(sensitivity / cost)
+        make, distance = dp.m.make_laplace, dp.l1_distance
+        scale = float(sensitivity / cost)
     else:
-        make, distance, scale = (
-            dp.m.make_gaussian,
-            dp.l2_distance,
-            sensitivity / math.sqrt(2 * cost),
-        )
+        make, distance = dp.m.make_gaussian, dp.l2_distance
+        scale = sensitivity / math.sqrt(2 * cost)
     while True:
         measurement = make(domain, distance(T="i64"), scale=scale)
         # OpenDP leaves the types of `map` out
