@@ -179,10 +179,8 @@ class ManyNoise(Relay):
 
     def __init__(self, runs: int, seed: int, watched: Integers | None = None) -> None:
         """watched: places of runs whose answers are written down, in `kept`."""
-        self.runs, self._rng = (
-            runs,
-            np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 341]))),
-        )
+        self.runs = runs
+        self._rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 341])))
         self._watched, self.kept, self.asked = watched, list[Any](), 0
 
     def _keep(self, answer: Any) -> Any:
@@ -226,10 +224,8 @@ class ManyNoise(Relay):
         return tuple(self._keep(value + z) for value, z in zip(values, noise, strict=True))
 
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Any:
-        scale, exact = (
-            2 * sensitivity / float(epsilon),
-            np.stack([np.broadcast_to(v, self.runs) for v in values], axis=1),
-        )
+        scale = 2 * sensitivity / float(epsilon)
+        exact = np.stack([np.broadcast_to(v, self.runs) for v in values], axis=1)
         if law == "laplace":
             draws: Any = self._rng.exponential(scale, exact.shape).astype(
                 np.int64
@@ -386,11 +382,9 @@ class PolicySubject:
             self.rounds += every_arm
 
     def pairs(self) -> list[Neighbours]:
-        arms, whole, most = (
-            self.policy.arms,
-            self.policy.about.feedback != "bandit",
-            longest(self.policy),
-        )
+        arms = self.policy.arms
+        whole = self.policy.about.feedback != "bandit"
+        most = longest(self.policy)
         return mixed([neighbouring(arms, min(self.rounds, most), whole)])
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
@@ -573,11 +567,9 @@ class MechanismSubject:
         """Every number that is answered; of long streams those of the first and of the last
         releases.
         """
-        memory, first, last = (
-            self.mechanism.init(table.shape[-1]),
-            list[Any](),
-            deque[list[Any]](maxlen=ENDS),
-        )
+        memory = self.mechanism.init(table.shape[-1])
+        first = list[Any]()
+        last = deque[list[Any]](maxlen=ENDS)
         coordinates = (
             tuple(range(table.shape[-1])) if self._feed.about.feedback != "full" else (EVERY,)
         )

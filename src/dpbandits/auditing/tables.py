@@ -79,10 +79,8 @@ def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
     """Shape (rounds, arms) each: all rewards alike, one good arm, good arms in turn, and rewards of
     all sizes as they fall.
     """
-    rng, good = (
-        np.random.default_rng([arms, rounds]),
-        np.eye(arms)[0] if arms > 1 else np.array([0.5]),
-    )
+    rng = np.random.default_rng([arms, rounds])
+    good = np.eye(arms)[0] if arms > 1 else np.array([0.5])
     return {
         "0": np.zeros((rounds, arms)),
         "1": np.ones((rounds, arms)),

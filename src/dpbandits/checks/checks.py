@@ -89,10 +89,8 @@ def hosts_agree(policy: Policy) -> None:
 
     slow = play_tape(partial(play_rounds, each=keep), policy, tape, most, SimulatedNoise(2))
     for rounds in horizons:
-        fast, (ledger, state) = (
-            play_tape(play_events, policy, tape, rounds, SimulatedNoise(2)),
-            seen[rounds],
-        )
+        fast = play_tape(play_events, policy, tape, rounds, SimulatedNoise(2))
+        ledger, state = seen[rounds]
         where = f"at horizon {rounds}"
         require(
             np.array_equal(slow.plays[:rounds], fast.plays),

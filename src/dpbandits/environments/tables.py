@@ -37,11 +37,9 @@ class Table(Environment):
                 f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what "
                 "is missing)."
             )
-        self.resample, self.means, self._next = (
-            switch(resample, "resample"),
-            self.rewards.mean(axis=0),
-            0,
-        )
+        self.resample = switch(resample, "resample")
+        self.means = self.rewards.mean(axis=0)
+        self._next = 0
         self.length = None if self.resample else len(self.rewards)
         self.fixed = not self.resample
         self._lattices: dict[Grid, Lattice] = {}

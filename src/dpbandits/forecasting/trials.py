@@ -281,11 +281,9 @@ def in_a_session(
     if how.present:
         policy = replace(policy, arms=len(how.in_play(arms, 0)))
     session = Session(policy, noise=noise, seed=seed, max_pending=10**7, **options)
-    luck, comes, late = (
-        rng.random(people),
-        answers_of(how, rng),
-        list[tuple[int, int, Any, float]](),
-    )
+    luck = rng.random(people)
+    comes = answers_of(how, rng)
+    late = list[tuple[int, int, Any, float]]()
     asked, worth, releases = np.zeros(arms, np.int64), 0.0, 0
     ends = set(at.tolist())
     for t in range(people):

@@ -131,10 +131,8 @@ def randomizer_from_json(text: str) -> Described:
             and whole_at_least(grid["steps"], 1)
             and grid["rounding"] in ("nearest", "bernoulli")
         ):
-            epsilon, put = (
-                as_fraction(data["epsilon"], "epsilon"),
-                Grid(steps=grid["steps"], rounding=grid["rounding"]),
-            )
+            epsilon = as_fraction(data["epsilon"], "epsilon")
+            put = Grid(steps=grid["steps"], rounding=grid["rounding"])
             made = kind(epsilon=epsilon, grid=put, width=data["width"]) if short(epsilon) else None
             if isinstance(made, LocalLaplace) and made.reach > 60 * LARGEST_SCALE:
                 made = None  # its noise could not be drawn, but would be charged

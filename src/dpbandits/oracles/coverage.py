@@ -368,11 +368,9 @@ class Influence(VertexChoice):
         seed: int = 0,
     ) -> None:
         self._set_edges(edges, seeds, "seeds")
-        self.nodes, self.samples, self.seed = (
-            checked_labels(nodes),
-            whole_number(samples, "samples", 1, 10**8),
-            whole_number(seed, "seed", 0, LARGEST_SEED),
-        )
+        self.nodes = checked_labels(nodes)
+        self.samples = whole_number(samples, "samples", 1, 10**8)
+        self.seed = whole_number(seed, "seed", 0, LARGEST_SEED)
         index = numbered(self.edges, self.nodes)
         tails, heads = (np.array([index[edge[end]] for edge in self.edges]) for end in (0, 1))
         self._nodes = len(index)

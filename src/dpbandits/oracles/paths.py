@@ -268,11 +268,9 @@ class Paths(DecisionSet):
         directed: bool = True,
         costs: bool = True,
     ) -> None:
-        self.edges, self.directed, self.costs = (
-            checked_edges(edges),
-            switch(directed, "directed"),
-            switch(costs, "costs"),
-        )
+        self.edges = checked_edges(edges)
+        self.directed = switch(directed, "directed")
+        self.costs = switch(costs, "costs")
         self.source, self.target = checked_label(source), checked_label(target)
         index = numbered(self.edges, None)
         for name, node in (("source", self.source), ("target", self.target)):

@@ -351,11 +351,9 @@ class UserDecisionSet(DecisionSet):
     ) -> None:
         self.arms = whole_number(arms, "arms", 1, MOST_ARMS)
         self.size = whole_number(size, "size", 1, self.arms)
-        self.alpha, self.beta, self.costs = (
-            number_within(alpha, "alpha", 0, 1, "(]"),
-            number_within(beta, "beta", 0, 1, "(]"),
-            switch(costs, "costs"),
-        )
+        self.alpha = number_within(alpha, "alpha", 0, 1, "(]")
+        self.beta = number_within(beta, "beta", 0, 1, "(]")
+        self.costs = switch(costs, "costs")
         for name, function in (("oracle", oracle), ("contains", contains), ("value", value)):
             if not callable(function) and (function is not None or name == "oracle"):
                 raise TypeError(f"Expected {name}={shown(function)} to be a function.")

@@ -198,10 +198,8 @@ class PairEvidence:
             (leads, shares[0], above, 1.0),
             (trails, shares[1], below, -1.0),
         ):
-            one, zero = (
-                np.log1p(sign * stakes * (1.0 - at) / share),
-                np.log1p(-sign * stakes * at / share),
-            )
+            one = np.log1p(sign * stakes * (1.0 - at) / share)
+            zero = np.log1p(-sign * stakes * at / share)
             found += (one - zero) * row.total + zero * row.rounds
             for kind, count in row.draws:
                 found -= count * self._draw_moments(kind, np.abs(one - zero)) if count else 0.0

@@ -72,11 +72,9 @@ class Curve:
             self._gained += float((share * given).sum())
 
     def _keep(self) -> None:
-        self.at[self._next], self._earned_at[self._next], self._gained_at[self._next] = (
-            self.now,
-            self._earned,
-            self._gained,
-        )
+        self.at[self._next] = self.now
+        self._earned_at[self._next] = self._earned
+        self._gained_at[self._next] = self._gained
         self._next += 1
 
     def close(self) -> Integers | Floats:

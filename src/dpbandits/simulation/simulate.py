@@ -35,11 +35,9 @@ def checked(
 ) -> tuple[int, int, int]:
     """Return rounds, runs and seed as ints; raise if they cannot be played."""
     require_pair(policy, environment)
-    rounds, runs, seed = (
-        whole_number(rounds, "rounds", 1),
-        whole_number(runs, "runs", 1, MOST_RUNS),
-        whole_number(seed, "seed", 0, LARGEST_SEED),
-    )
+    rounds = whole_number(rounds, "rounds", 1)
+    runs = whole_number(runs, "runs", 1, MOST_RUNS)
+    seed = whole_number(seed, "seed", 0, LARGEST_SEED)
     if environment.length is not None and rounds > environment.length:
         raise ValueError(
             f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}. To "

@@ -194,10 +194,8 @@ class Transcript:
             seed: seed of the public randomness; if given, the policy plans again.
             wrap: wraps the mechanism.
         """
-        replayed_plans, plans = (
-            PlanReplay(self.policy, seed) if seed is not None else None,
-            list[str](),
-        )
+        replayed_plans = PlanReplay(self.policy, seed) if seed is not None else None
+        plans = list[str]()
         for at, event, answer in self.answers(changes, noise, wrap):
             if replayed_plans is not None and event.asked != FINISH:
                 plans.append(replayed_plans.after(answer))

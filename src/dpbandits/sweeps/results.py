@@ -211,10 +211,8 @@ def with_prices(summary: pl.DataFrame) -> pl.DataFrame:
     )
     joined = summary.join(baselines, on=where, how="left", maintain_order="left")
     private = pl.col("guarantee").is_not_null()
-    price, baseline = (
-        pl.when(private).then(pl.col("mean") - pl.col("least")),
-        pl.when(private).then(pl.col("baseline")),
-    )
+    price = pl.when(private).then(pl.col("mean") - pl.col("least"))
+    baseline = pl.when(private).then(pl.col("baseline"))
     return joined.with_columns(price=price, baseline=baseline).drop("least")
 
 

@@ -26,11 +26,9 @@ def private_bar(t: int, log_test: float, alpha: float, beta: float, eps: float) 
     = σ₂ = 12R/eps, σ₃ = 4R/eps.
     """
     inverse, twice = -math.log(beta), 2.0 * log_test
-    log4, log8, log16 = (
-        math.log(4.0) + inverse,
-        math.log(8.0) + inverse + twice,
-        math.log(16.0) + inverse + twice,
-    )
+    log4 = math.log(4.0) + inverse
+    log8 = math.log(8.0) + inverse + twice
+    log16 = math.log(16.0) + inverse + twice
     return (1.0 + 1.0 / alpha) * math.sqrt(0.5 * t * log16) + (
         6.0 * log4 + 6.0 * log8 + 2.0 * log4 / alpha
     ) / eps

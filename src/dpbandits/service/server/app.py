@@ -190,11 +190,9 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
 
     def show(**given: Any) -> Any:
         access.caller(given.pop("request"))
-        campaign_name, segment, kind = (
-            given.pop("name"),
-            given.pop("segment"),
-            given.pop("format", "json"),
-        )
+        campaign_name = given.pop("name")
+        segment = given.pop("segment")
+        kind = given.pop("format", "json")
         campaign = store[campaign_name]
         shown = view.to_sent(campaign._calls.view(name, segment, given))
         if view.is_text:

@@ -77,10 +77,8 @@ def specialised(
     name separates its cached machine code from that of the template's other forms.
     """
     function = FunctionType(template.__code__, template.__globals__ | parts, template.__name__)
-    function.__qualname__, function.__module__ = (
-        f"{template.__qualname__}_{name}",
-        template.__module__,
-    )
+    function.__qualname__ = f"{template.__qualname__}_{name}"
+    function.__module__ = template.__module__
     return compiler(function)
 
 
