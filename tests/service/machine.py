@@ -17,7 +17,10 @@ WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
 PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
 CONTEXTS = [[0.5, 0.25], [-0.5, 0.125], [0.0, -0.75]]
 POLICY = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
-BY_CONTEXT = dpb.DPLinTS(arms=ARMS, features=2, epsilon=1, first=4, public_contexts=CONTEXTS * 4)
+LINEAR: dict[str, Any] = {"arms": ARMS, "features": 2}
+BY_CONTEXT = dpb.DPLinTS(**LINEAR, epsilon=1, first=4, public_contexts=CONTEXTS * 4)
+PILOT = dpb.DPLinTS(**LINEAR, epsilon=1, first=4)
+SHAPED = dpb.DPLinTS(**LINEAR, rho=1, first=4, release="shaped")
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -31,6 +34,11 @@ SETTINGS: list[dict[str, Any]] = [
     {"segments": ["DE"]},
     {"segments": ["DE", "FR"], **PEOPLE, "sticky": True},
     {"segments": ["DE", "FR"], **PEOPLE, **WINDOWED},
+    {"policy": PILOT, **PEOPLE},
+    {"policy": SHAPED, **WINDOWED},
+    {"policy": dpb.DPLinUCB(**LINEAR, epsilon=1)},
+    {"policy": dpb.AdaCOFUL(**LINEAR, rho=1, first=30)},
+    {"policy": dpb.LinTS(**LINEAR, alpha=1.3)},
     {"policy": BY_CONTEXT, **PEOPLE},
 ]
 
@@ -68,14 +76,14 @@ class SideBySide(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 9), data=st.data())
     def begin(self, seed: int, data: Any) -> None:
         policy, options = self.policy, self.options
-        self.clock = Time()
+        self.clock, self.by_context = Time(), hasattr(policy, "features")
         self.stores = [self.open_anew()]
         self.stores[0].create("c", policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
         self.stores.append(self.open_anew())
         people = {"user_key": bytes(16)} if "privacy_unit" in options else {}
         self.segments = options.get("segments")
         self.session: Any = self.plain(policy, seed, {**people, **options})
-        self.people, self.windowed = bool(people), "attribution_window" in options
+        self.people = bool(people)
         self.pairs: list[tuple[Any, Any]] = []
         self.arms = len(ARMS)
         for user in range(4):  # most examples leave out some of the rules
@@ -87,7 +95,7 @@ class SideBySide(RuleBasedStateMachine):
         rest = {name: value for name, value in options.items() if name != "segments"}
         if {"window", "attribution_window"} & options.keys():
             rest["clock"] = self.clock
-        if policy is not BY_CONTEXT:
+        if not self.by_context:
             rest = {"assignment": "shuffled", **rest}
         made = {
             segment: dpb.Session(
@@ -129,7 +137,7 @@ class SideBySide(RuleBasedStateMachine):
             options["user"] = f"person {user}"
         if self.segments is not None:
             options["segment"] = data.draw(st.sampled_from(self.segments))
-        if self.policy is BY_CONTEXT:
+        if self.by_context:
             options["context"] = [data.draw(st.sampled_from(CONTEXTS))] * count
         found, wanted = self.both(which, lambda host: host.ask(count, **options))
         for one, other in zip(found or [], wanted or [], strict=True):
@@ -147,9 +155,17 @@ class SideBySide(RuleBasedStateMachine):
         self.answer(which, [self.pairs[place % len(self.pairs)] for place in places], reward)
 
     @precondition(lambda self: self.pairs)
-    @rule(which=st.integers(0, 1), count=st.sampled_from([12, 40]), reward=st.integers(0, 8))
-    def tell_newest(self, which: int, count: int, reward: int) -> None:
+    @rule(
+        which=st.integers(0, 1),
+        count=st.sampled_from([12, 40]),
+        reward=st.integers(0, 8),
+        seconds=st.sampled_from([0, 0, 61]),
+    )
+    def tell_newest(self, which: int, count: int, reward: int, seconds: int) -> None:
+        """Now; or once their time has passed, before anybody settles."""
+        self.clock.now += seconds
         self.answer(which, self.pairs[-count:], reward)
+        self.wait(which, 0)
 
     def answer(self, which: int, some: list[tuple[Any, Any]], reward: int) -> None:
         replies = self.campaign(which).tell_many([(one, reward / 8) for one, _ in some])
@@ -224,6 +240,7 @@ class SideBySide(RuleBasedStateMachine):
     def they_agree(self) -> None:
         if not hasattr(self, "session"):
             return
+        self.session.settle()  # makes first codebooks, as any call of a campaign does
         for which in (0, 1):
             for host, plain in self.parts(which):
                 found = inside(host, lambda part, _: part.session)

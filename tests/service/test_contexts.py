@@ -1,5 +1,5 @@
-"""Campaigns whose policies decide by contexts: the same decisions as a session's, through every way
-in; where contexts are kept, and for how long; and what is refused.
+"""Campaigns whose policies decide by contexts: where contexts are kept, and for how long; and what
+is refused. That they decide as sessions do is in `machine.py`.
 """
 
 from __future__ import annotations
@@ -53,46 +53,8 @@ def write(lite: Lite, sql: str, *given: Any) -> None:
 MADE = {
     "cells": policy,
     "pilot": lambda: policy(public_contexts=None),
-    "zCDP": lambda: policy(epsilon=None, rho=1),
     "shaped": lambda: policy(epsilon=None, rho=1, release="shaped", public_contexts=None),
-    "optimism": lambda: dpb.DPLinUCB(arms=["a", "b"], features=["p", "q"], epsilon=1),
-    "vectors": lambda: dpb.AdaCOFUL(arms=2, features=2, rho=1, first=30),
-    "not private": lambda: dpb.LinTS(arms=2, features=2, alpha=1.3),
 }
-
-
-@pytest.mark.parametrize("kind", MADE)
-def test_two_processes_decide_as_one_session(kind: str, lite: Lite) -> None:
-    """Two stores that know of nothing but the database take turns, one of them opened anew."""
-    made, rng = MADE[kind](), np.random.default_rng(3)
-    session = dpb.Session(made, noise=dpb.SimulatedNoise(1), seed=5, campaign="c")
-    campaigns = [create(lite.open(), made)]
-    campaigns.append(lite.open()["c"])
-    waiting = list[Any]()
-    for at in range(90 if kind in ("pilot", "optimism") else 60):
-        if at % 31 == 7:
-            campaigns[at % 2] = lite.open()["c"]
-        places = PLACES[[(9 * at + i) % 400 for i in range(9)]]
-        theirs = campaigns[at % 2].ask(9, context=places)
-        ours = session.ask(9, context=places)
-        assert [each.action for each in theirs] == [each.action for each in ours]
-        waiting += zip(theirs, ours, strict=True)
-        rng.shuffle(waiting)  # type: ignore[arg-type]
-        now, waiting = waiting[:8], waiting[8:]
-        rewards = [float(reward) for reward in rng.integers(0, 2, len(now))]
-        told = [(one, reward) for (one, _), reward in zip(now, rewards, strict=True)]
-        assert {*campaigns[(at + 1) % 2].tell_many(told)} == {"recorded"}
-        session.tell_many([(one, reward) for (_, one), reward in zip(now, rewards, strict=True)])
-    assert session.releases >= (2 if kind in ("pilot", "optimism") else 6)
-    for campaign in campaigns:
-        assert inside(campaign, lambda part, _: part.session.state) == session.state
-        assert campaign.spent == session.spent
-        assert read_in(campaign.ledger) == read_in(session.ledger)
-
-
-def read_in(ledger: Any) -> list[tuple[int, int]]:
-    """Every reading of every reward: its arm, and its place."""
-    return sorted((each.coordinate, at) for each in ledger for at in range(each.start, each.stop))
 
 
 def test_contexts_stand_where_they_are_needed_and_nowhere_else(lite: Lite) -> None:
