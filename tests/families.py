@@ -93,7 +93,6 @@ KEPT = {
     "session/test_intervals.py::test_a_few_campaigns": "^(DPKLUCB|DPJointMAT)$",
     "session/test_intervals.py"
     "::test_noise_widens_intervals_by_what_it_adds_to_the_variance": r"DPKLUCB-(1|0\.5)$",
-    "session/test_people.py::test_a_users_loss_is_at_most_the_printed_price": "DPKLUCB|AdaCUCB",
     "session/test_closing.py::test_every_record_is_behind_the_last_estimates": OF_NEAR,
     "session/test_contexts.py"
     "::test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it": "^1500$",

@@ -1,5 +1,5 @@
-"""People who come back: nobody is learned from more often than the cap, and the guarantee is about
-all learned rounds of a user.
+"""People who come back: nobody is learned from more often than the cap, whatever they are called.
+What all learned rounds of a user cost is in `test_options_together.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.core.errors import MessageError
-from dpbandits.noise.protocol import Noise
 from dpbandits.session.people import hashed_place, rule_of
-from tests.session.replay import largest_loss
 from tests.session.small import begun, changed, document, loaded, recorded
 
 KEY = b"0123456789abcdef"
@@ -112,45 +110,6 @@ def test_no_report_is_asked_for_where_nobody_learns() -> None:
         s.expire(decision)
     assert device._budget.spent == s.guarantee.epsilon == 1  # type: ignore[attr-defined]
     assert s.pending == ()
-
-
-# The promise, found by replay: two tables that differ in all rewards of one user
-
-
-def loss(policy: Any, cap: int, seed: int) -> Any:
-    """Ann comes in one round of three; her rewards are all 0, or all 1. Answers come late."""
-
-    def play(records: list[float], noise: Noise) -> Any:
-        rng, waiting, actions = np.random.default_rng(seed), list[Any](), list[Any]()
-        s = for_users(cap, policy, noise=noise)
-        for round in range(400):
-            user = "ann" if rng.random() < 1 / 3 else f"user {round}"
-            others = float(rng.random() < 0.5)
-            decision = s.ask(user=user)
-            actions.append((decision.action, decision.learn))
-            waiting.append((decision, records[0] if user == "ann" else others))
-            if len(waiting) > 7:
-                s.tell(*waiting.pop(int(rng.integers(0, 4))))
-        assert s.releases > 5
-        return actions
-
-    power = 1 if policy.about.privacy == "pure" else 2
-    return largest_loss(play, [0.0], power=power, most=10)
-
-
-POLICIES = [
-    dpb.DPKLUCB(arms=2, epsilon=1, first=4),
-    dpb.AnytimeLazyUCB(arms=2, epsilon=1),
-    dpb.LazyDPTS(arms=2, epsilon=1),
-    dpb.AdaCUCB(arms=2, rho=1),
-]
-
-
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-def test_a_users_loss_is_at_most_the_printed_price(policy: Any) -> None:
-    for cap in (1, 2, 3):
-        losses = [loss(policy, cap, seed) for seed in range(5)]
-        assert max(losses) == 1, "no run reads all of a user's learned rounds"
 
 
 # Who is on which side: a share as declared, a person's side for ever, and shares that are none
