@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +37,20 @@ def refused(call: Any, kind: Any, match: str) -> None:
 
 def test_an_arm_s_name_is_no_decision(trial: Any) -> None:
     for wrong in ("a", "0" * 31, "0" * 31 + "G", ""):
-        refused(lambda: trial.tell(wrong, SECRET), ValueError, "an arm's name")  # noqa: B023
+        refused(partial(trial.tell, wrong, SECRET), ValueError, "an arm's name")
     assert trial.tell("0" * 32, 1) == "unknown"
     assert trial.tell(trial.ask().id, 1) == "recorded"
 
 
-@pytest.mark.parametrize("wrong", [0, SECRET, None, {"id": 1}, b"0" * 32])
-def test_what_is_no_text_is_none(trial: Any, wrong: Any) -> None:
-    for call in (
-        lambda: trial.tell(wrong, 1),
-        lambda: trial.tell_many([(wrong, 1)]),
-        lambda: trial.expire(wrong),
-        lambda: trial.void(wrong),
-    ):
-        refused(call, TypeError, "Expected a decision")
+def test_what_is_no_text_is_none(trial: Any) -> None:
+    for wrong in (0, SECRET, None, {"id": 1}, b"0" * 32):
+        for call in (
+            partial(trial.tell, wrong, 1),
+            partial(trial.tell_many, [(wrong, 1)]),
+            partial(trial.expire, wrong),
+            partial(trial.void, wrong),
+        ):
+            refused(call, TypeError, "Expected a decision")
 
 
 def test_a_list_of_decisions_is_not_one(trial: Any) -> None:
@@ -61,10 +62,10 @@ def test_a_list_of_decisions_is_not_one(trial: Any) -> None:
     assert trial.expire(*made) == ["recorded"] * 2
 
 
-@pytest.mark.parametrize("pairs", [{"a": SECRET}, [SECRET], [("a", SECRET, 1)], ["ab"]])
-def test_what_is_no_pair_is_said_and_not_shown(trial: Any, pairs: Any) -> None:
-    told = [(trial.ask(), 1), *pairs]
-    refused(lambda: trial.tell_many(told), TypeError, r"entry 1 \(counted from 0\) of 2 is an")
+def test_what_is_no_pair_is_said_and_not_shown(trial: Any) -> None:
+    words = r"entry 1 \(counted from 0\) of 2 is an"
+    for wrong in ("a", SECRET, ("a", SECRET, 1), "ab"):
+        refused(partial(trial.tell_many, [(trial.ask(), 1), wrong]), TypeError, words)
     assert trial.summary().told == 0
 
 
@@ -77,11 +78,10 @@ class Told(tuple[Any, ...]):
     __len__ = __iter__
 
 
-@pytest.mark.parametrize("place", ["pairs", "pair", "reward"])
-def test_code_that_records_bring_along_is_not_repeated(trial: Any, place: str) -> None:
+def test_code_that_records_bring_along_is_not_repeated(trial: Any) -> None:
     decision, record = trial.ask(), Told((SECRET,))
-    given = {"pairs": record, "pair": [record], "reward": [(decision, record)]}[place]
-    refused(lambda: trial.tell_many(given), (TypeError, ValueError), "Expected")
+    for given in (record, [record], [(decision, record)]):
+        refused(partial(trial.tell_many, given), (TypeError, ValueError), "Expected")
     assert trial.tell(decision, np.array(0.5)) == "recorded"
 
 
@@ -105,9 +105,9 @@ def test_numbers_of_every_kind_are_rewards_and_others_are_none(trial: Any) -> No
         assert trial.tell(trial.ask(), reward) == "recorded"
     decision = trial.ask()
     for wrong in (str(SECRET), {"reward": SECRET}, b"0.7314"):
-        refused(lambda: trial.tell(decision, wrong), dpb.RewardError, "Expected")  # noqa: B023
+        refused(partial(trial.tell, decision, wrong), dpb.RewardError, "Expected")
     for none in (None, float("nan")):
-        refused(lambda: trial.tell(decision, none), dpb.RewardError, "expire the decision")  # noqa: B023
+        refused(partial(trial.tell, decision, none), dpb.RewardError, "expire the decision")
     assert trial.tell(decision, 1.0) == "recorded", "nothing had been done"
 
 
