@@ -145,7 +145,7 @@ def everything(campaign: Any) -> dict[Any, Any]:
         except (ValueError, TypeError, RuntimeError) as error:
             return code_of(error)
         if name == "guarantee":  # which is sent as words
-            return str(found or "no privacy")
+            return str(found)
         if name == "predictions":  # which are arrays
             return type(found), str(vars(found))
         return type(found), found, repr(found), str(found)

@@ -357,8 +357,11 @@ class SentGuarantee(Record):
             return cls(words=None, epsilon=None)
         return cls(words=str(guarantee), epsilon=guarantee.epsilon)
 
+    def made(self) -> Self | None:
+        return None if self.words is None else self
+
     def __str__(self) -> str:
-        return self.words or "no privacy"
+        return str(self.words)
 
 
 class SentBelief(Record):

@@ -547,6 +547,7 @@ VIEWS: dict[str, View] = {
         lambda tx, part: part.session.guarantee,
         models.SentGuarantee,
         encode=models.SentGuarantee.of,
+        decode=models.SentGuarantee.made,
         combine=first_of,
     ),
     "spent": View(
