@@ -593,12 +593,12 @@ def offer_of(state: State, plan: Plan, since: int, drawn_from: Plan | None = Non
     if not isinstance(plan, Hold):
         return Offer(since, FOREVER, None, drawn_from)
     last = min(FOREVER, since - 1 + plan.rounds)
+    return Offer(since, last, play_of(state, plan, plan.action))
+
+
+def play_of(state: State, plan: Plan, action: Any) -> Play:
+    """Return the play of an action of a plan; how likely one was that was drawn is not known."""
     propensity = None if plan.drawn else 1.0
-    return Offer(since, last, play_of(state, plan, plan.action, propensity))
-
-
-def play_of(state: State, plan: Plan, action: Any, propensity: float | None = 1.0) -> Play:
-    """Return the play of an action of a plan."""
     observe = (plan.observe or action) if state.policy.about.feedback == "semi" else None
     label = state.roster.labels.of(action)
     return Play(action, observe, label, observe or action, True, propensity)
@@ -989,7 +989,7 @@ class View:
         if play is None:
             plan = offer.plan or self.log.plan
             action = plan.action_at(id - offer.since, id, self.rng)
-            play = play_of(self.log.state, plan, action, None if plan.drawn else 1.0)
+            play = play_of(self.log.state, plan, action)
         active = self.log.state.roster.active
         if active is not None:
             self._require_among(active, play.action)
