@@ -139,8 +139,8 @@ export class Campaign {
   }
 
   /**
-   * The reply to a request, which is made again where the server is away; its status is 0 if there is
-   * none. isSent: whether the server may have got the request.
+   * The reply to a request, which is made again where the server is away; its status is null if there
+   * is none. isSent: whether the server may have got the request.
    */
   async #send(what, body, decisions, tries) {
     const seconds = this.#timeout + decisions / PER_SECOND;
@@ -150,7 +150,7 @@ export class Campaign {
       const isSent = reply?.isSent;
       reply = await this.#sendOnce(what, JSON.stringify(body), seconds);
       reply.isSent ||= isSent;
-      if (reply.status && !AWAY.includes(reply.status)) break;
+      if (reply.status !== null && !AWAY.includes(reply.status)) break;
     }
     return reply;
   }
@@ -167,7 +167,7 @@ export class Campaign {
       return { status: reply.status, text: await reply.text(), isSent: true };
     } catch (error) {
       // the rest of the error may show the request, and with it rewards
-      return { status: 0, text: "", isSent: !UNSENT.includes(error?.cause?.code) };
+      return { status: null, text: "", isSent: !UNSENT.includes(error?.cause?.code) };
     }
   }
 
@@ -225,7 +225,7 @@ function areNumbers(value) {
 
 const isNot = (body) => (other) => other.key !== body.key;
 
-const isAway = ({ status }) => status === 0 || status >= 500 || AWAY.includes(status);
+const isAway = ({ status }) => status === null || status >= 500 || AWAY.includes(status);
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -259,7 +259,7 @@ const statusesIn = (reply, count) =>
   );
 
 function listIn(reply, name, count, isOne) {
-  if (reply.status === 0) {
+  if (reply.status === null) {
     throw new ServerError(
       "No server answers: is the address right, and does `dpbandits serve` run there? Whether the " +
         "call was done is not known; make it again, an ask with its key.",

@@ -265,6 +265,17 @@ for (const status of [302, 303, 307, 308]) {
   });
 }
 
+test("a redirect is no server that is away, in a browser either", async () => {
+  let calls = 0; // a browser says nothing of a redirect that it does not follow, but that there is one
+  const fetch = async () => {
+    calls += 1;
+    return Response.error(); // of status 0, too
+  };
+  const trial = new Campaign("http://localhost", "trial", { fetch, fallback: "blue" });
+  await assert.rejects(trial.ask(), { name: "ServerError", message: /is the address right/ });
+  assert.equal(calls, 1);
+});
+
 test("what has succeeded does not fail for decisions that nobody got", async () => {
   for (const strange of [[200, "<html>"], [302, ""], [503, ""]]) {
     const [campaign, sent] = replying(
