@@ -9,7 +9,7 @@ const PAUSE = 200; // with twice the pause each time, in ms
 const PER_SECOND = 1000; // decisions of one call for which there is one second more
 const AWAY = [429, 502, 503, 504]; // replies that say that the server, or its database, is away
 // what Node says of requests that went to nobody; of a browser's it is not known
-const UNSENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
+const UNSENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"];
 const MOST_OWED = 10_000;
 const MOST_ITEMS = 10_000; // decisions of one call
 const OPTIONS = ["token", "timeout", "fallback", "fetch"];
