@@ -11,7 +11,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise import SimulatedNoise
-from tests.session.small import loaded
+from tests.session.small import changed, document, loaded
 
 RAIL = dpb.Guardrail("refunds", limit=0.1)
 ARMS = ["blue", "green", "red"]
@@ -108,3 +108,16 @@ def test_harm_of_an_arm_that_was_added_stands_under_its_name() -> None:
     play(of, 300, [0.0] * 4)
     assert [row[:2] for row in of.harm()] == [row[:2] for row in of.beliefs()]
     assert loaded(of).harm() == of.harm()
+
+
+def test_a_document_without_an_arm_that_was_added_since_the_last_release_goes_on() -> None:
+    """So they were saved before such an arm was added to what is known of harm at once."""
+    of = session()
+    play(of, 300, [0.0] * 3)
+    of.add_arm("pink")
+    arms = document(of)["public"]["harm"]["history"]["arms"]
+    other = loaded(changed(document(of), "public.harm.history.arms", arms[:-1]))
+    assert other.harm() == of.harm()
+    for each in (of, other):
+        play(each, 300, [0.0] * 4)
+    assert other.harm() == of.harm()

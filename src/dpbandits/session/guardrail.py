@@ -200,8 +200,12 @@ class Harm:
         return {"step": self.step, "alarms": self.alarms, "history": self.history.to_data()}
 
     def restored(self, saved: HarmData) -> Harm:
-        """What `to_data` wrote, of the same rail."""
+        """What `to_data` wrote, of the same rail. Older sessions had no arm of it that was added
+        since their last release.
+        """
         history = ReleaseHistory.restored(self.history.reader, saved.history)
+        for arm in self.history.arms[len(history.arms) :]:
+            history = history.with_arm(arm.label)
         return Harm(self.rail, history, saved.step, saved.alarms)
 
 
