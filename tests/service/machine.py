@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -164,13 +165,16 @@ class SideBySide(RuleBasedStateMachine):
     def tell_newest(self, which: int, count: int, reward: int, seconds: int) -> None:
         """Now; or once their time has passed, before anybody settles."""
         self.clock.now += seconds
-        self.answer(which, self.pairs[-count:], reward)
+        newest = self.pairs[-count:]
+        self.answer(which, [*newest, newest[0]], reward)
         self.wait(which, 0)
 
     def answer(self, which: int, some: list[tuple[Any, Any]], reward: int) -> None:
-        replies = self.campaign(which).tell_many([(one, reward / 8) for one, _ in some])
-        for reply, (_, other) in zip(replies, some, strict=True):
-            kind, _ = outcome(lambda other=other: self.session.tell(other, reward / 8))
+        """With other rewards for one that comes twice in a call: the first one counts."""
+        told = [(pair, (reward + at) % 9 / 8) for at, pair in enumerate(some)]
+        replies = self.campaign(which).tell_many([(one, value) for (one, _), value in told])
+        for reply, ((_, other), value) in zip(replies, told, strict=True):
+            kind, _ = outcome(partial(self.session.tell, other, value))
             assert kind in ("value", DecisionError.__name__)
             assert (reply == "recorded") == (kind == "value")
             assert reply in ("recorded", "already", "gone")

@@ -144,9 +144,6 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
         s.ask(**({"user": "x"} if option == "users" else {}))
 
 
-"""A tree charges for levels that so few rounds do not fill."""
-
-
 # Winners
 
 
