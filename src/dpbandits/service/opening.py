@@ -62,6 +62,7 @@ def open_store(
         ValueError: no such address.
         StoreError: no such database, one that cannot be used, or one whose campaigns were made with
             another key.
+        WitnessError: the witness has no folder, or cannot be opened.
         ImportError: the `service` extra is not installed.
     """
     if not isinstance(url, str) or ":" not in url:
