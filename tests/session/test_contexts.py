@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -301,6 +302,15 @@ def told(policy: Any, rounds: int = 600, **options: Any) -> dpb.Session:
 
 
 CONTEXTS = [[0.3, 0.1], [-0.4, 0.2], [0.0, 0.5]]
+
+
+@pytest.mark.parametrize("kind", [dpb.DPLinTS, dpb.JointDPLinTS])
+def test_public_contexts_may_have_the_names_of_features(kind: Any) -> None:
+    made = partial(kind, arms=2, features=["p", "q"], epsilon=1)
+    named = [{"q": q, "p": p} for p, q in CONTEXTS * 2]
+    assert made(public_contexts=named) == made(public_contexts=CONTEXTS * 2)
+    with pytest.raises(ValueError, match="name each feature once"):
+        made(public_contexts=[{"p": 0.5}] * 6)
 
 
 def test_estimates_are_the_released_law() -> None:

@@ -98,14 +98,16 @@ class ContextState(NamedTuple):
     t: int
 
 
-def public_rows(contexts: Any, dimension: int, clip: bool, most: int) -> Rows:
+def public_rows(
+    contexts: Any, dimension: int, names: Sequence[str] | None, clip: bool, most: int
+) -> Rows:
     """Return public contexts that are given beforehand, `most` of them at most.
 
     Raises:
         ValueError: they are no contexts, or too few.
     """
     refuse_class(contexts, "contexts", "an array of shape (contexts, features)")
-    rows = checked_rows(contexts, dimension, clip=clip)
+    rows = checked_rows(contexts, dimension, clip=clip, names=names)
     if len(rows) < 2 * dimension:
         raise ValueError(
             f"Expected public_contexts of at least {2 * dimension} rows, two for each feature, got "
@@ -625,10 +627,10 @@ class PrivateLinear(ContextualPolicy):
         release: form of an arm's block. "cells": a sum for each of several directions, for either
             budget. "shaped", with rho only: the vector Σ r·x, with noise that is shaped after the
             block's contexts.
-        public_contexts: contexts like those to come, shape (contexts, features), public and without
-            rewards, for the first codebooks; at most 1,500 of them are kept. Without them the first
-            500 visitors (at least 4 for each feature) get a random arm and are not learned from;
-            with "shaped" none are needed.
+        public_contexts: contexts like those to come, shape (contexts, features) or each by the
+            features' names, public and without rewards, for the first codebooks; at most 1,500 of
+            them are kept. Without them the first 500 visitors (at least 4 for each feature) get a
+            random arm and are not learned from; with "shaped" none are needed.
         regularisation: λ, the weight of the ridge; None stands for .1 with "cells" and .3 with
             "shaped".
         variance_of_rewards: s₂, the variance of a reward around its law.
@@ -667,7 +669,8 @@ class PrivateLinear(ContextualPolicy):
         unit = Fraction(math.ceil(12 * math.sqrt(self.dimension * self.noise_variance)))
         self._growing(unit + self.dimension)
         if self.public_contexts is not None:
-            rows = public_rows(self.public_contexts, self.dimension, self.clip, RECENT)
+            names = self.feature_names
+            rows = public_rows(self.public_contexts, self.dimension, names, self.clip, RECENT)
             object.__setattr__(self, "public_contexts", rows)
 
     def _require_gaussian(self) -> None:

@@ -200,9 +200,9 @@ class JointDPLinTS(Policy):
 
     Args:
         features: numbers in a context, or their names.
-        public_contexts: contexts like those to come, shape (contexts, features), public and without
-            rewards; evenly spaced ones, at most 2,000, are kept. No person's context that is to be
-            protected may be among them.
+        public_contexts: contexts like those to come, shape (contexts, features) or each by the
+            features' names, public and without rewards; evenly spaced ones, at most 2,000, are
+            kept. No person's context that is to be protected may be among them.
         clip: whether contexts of a norm above 1 are shortened; by default they are refused.
         cells: signed cells at most; None stands for 4 for each feature. Directions of few public
             contexts are left out; where there are too few, cells lie along the axes.
@@ -250,7 +250,8 @@ class JointDPLinTS(Policy):
         if self.cells is None:
             object.__setattr__(self, "cells", 4 * number)
         self._whole("cells", high=MOST_COUNTS)
-        rows = public_rows(self.public_contexts, self.dimension, self.clip, KEPT)
+        names = self.feature_names
+        rows = public_rows(self.public_contexts, self.dimension, names, self.clip, KEPT)
         object.__setattr__(self, "public_contexts", rows)
         if math.prod(self.shape) > MOST_COUNTS:
             raise ValueError(
