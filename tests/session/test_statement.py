@@ -194,6 +194,17 @@ def test_results_come_once_the_session_is_closed() -> None:
     assert found.advice == "No arm is named the best at .95 confidence."
 
 
+def test_results_of_a_guardrail_come_with_them() -> None:
+    s = session(guardrail=dpb.Guardrail("refunds", 0.1))
+    for decision in s.ask(80):
+        s.tell(decision, (1.0, float(decision.label == "new")))
+    assert "Harm" not in s.statement()
+    s.close()
+    row, said = s.harm()["new"], words(s.statement())
+    assert f"Harm (refunds): {s.harm().advice} Mean of each arm, " in said
+    assert f"; new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people} people)." in said
+
+
 def test_what_was_released_of_a_retired_arm_stays_in_the_results() -> None:
     """And the rewards of the statement add up: 8 + 40 of 58 were read, 10 dropped with an arm."""
     s = session(dpb.DPKLUCB(arms=["old", "new", "late", "never"], epsilon=1, first=8))

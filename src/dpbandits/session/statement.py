@@ -17,6 +17,7 @@ from dpbandits.session.times import MOST_COMPARED, length_words
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:
+    from dpbandits.session.beliefs import Beliefs
     from dpbandits.session.session import Session
 
 WIDTH = 88
@@ -82,6 +83,7 @@ def statement(
         stored_words(session),
         closing_words(session),
         results_words(session),
+        harm_words(session),
     ]
     window = session._tables.attribution
     if window is not None and window.due_now():  # this process does not record them
@@ -209,17 +211,8 @@ def results_words(session: Session) -> str:
     closing = session.closed
     if closing is None or not closing.is_done or session._contextual:
         return ""
-    estimates, rows = session.beliefs(), list[str]()
-    for row, (_, status) in zip(estimates, session.arms, strict=True):
-        if row.mean is not None:
-            retired = ", until it was retired" if status == "retired" else ""
-            span = f"{row.low:.4g} to {row.high:.4g}, {row.people:,} people{retired}"
-            rows.append(f"{row.label} {row.mean:.4g} ({span})")
-        elif status == "retired":
-            rows.append(f"{row.label} unknown, for it was retired before its first release")
-        else:
-            rows.append(f"{row.label} unknown")
-    said = f"Results: {estimates.advice} Mean of each arm, with its interval: {'; '.join(rows)}."
+    estimates = session.beliefs()
+    said = f"Results: {estimates.advice} {means_words(session, estimates)}."
     if not 1 < len(estimates) <= MOST_COMPARED or estimates.together:
         return said
     lift = session.lift()
@@ -234,6 +227,33 @@ def results_words(session: Session) -> str:
         f"{said} Difference to {lift.control}: {'; '.join(compared)}. All intervals hold together, "
         f"at all times, with confidence {at}."
     )
+
+
+def harm_words(session: Session) -> str:
+    """What is known of harm once the session is over."""
+    closing, rail = session.closed, session.guardrail
+    if closing is None or not closing.is_done or rail is None:
+        return ""
+    harm = session.harm()
+    return (
+        f"Harm ({rail.name}): {harm.advice} {means_words(session, harm)}. These intervals hold "
+        "together, at all times, with that confidence."
+    )
+
+
+def means_words(session: Session, estimates: Beliefs) -> str:
+    """Each arm's mean with its interval, and of how many people."""
+    rows = []
+    for row, (_, status) in zip(estimates, session.arms, strict=True):
+        if row.mean is not None:
+            retired = ", until it was retired" if status == "retired" else ""
+            span = f"{row.low:.4g} to {row.high:.4g}, {row.people:,} people{retired}"
+            rows.append(f"{row.label} {row.mean:.4g} ({span})")
+        elif status == "retired":
+            rows.append(f"{row.label} unknown, for it was retired before its first release")
+        else:
+            rows.append(f"{row.label} unknown")
+    return f"Mean of each arm, with its interval: {'; '.join(rows)}"
 
 
 def participant_text(session: Session) -> str:
