@@ -787,7 +787,7 @@ class Rows:
         return places
 
     def people(self, window: int) -> tuple[int, int]:
-        """How many people were asked for, and how many were learned from in this window."""
+        """How many people have learned rounds, and how many of them in this window."""
         c = tables.contribution.c
         learned = func.sum(case(((c.window == window) & (c.used > 0), 1), else_=0))
         found = self._connection.execute(

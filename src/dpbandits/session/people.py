@@ -172,8 +172,8 @@ class Register:
 
     @property
     def people(self) -> int | None:
-        """How many people were asked for so far. Who takes part is public. None where a store keeps
-        them apart.
+        """How many people have learned rounds so far. Who takes part is public. None where a store
+        keeps them apart.
         """
         return len(self.used) if self.complete else None
 

@@ -36,7 +36,7 @@ def statement(
     """The statement as text, lines of at most 88 characters.
 
     Args:
-        users: how many were asked for; None if that is said elsewhere or not known here.
+        users: how many have learned rounds; None if that is said elsewhere or not known here.
         in_window: how many were learned from in the window that is open, where rows say so.
         where: over what these are counted, in words.
         fences: how often a store gave up what it could not tell from what was read before.
@@ -396,10 +396,10 @@ def figure(guarantee: Guarantee) -> str:
 
 
 def people_words(people: int | None, in_window: int | None = None, where: str = "") -> str:
-    """How many users took part. where: over what they are counted."""
+    """How many users may be learned from. where: over what they are counted."""
     sentences = []
     if people is not None:
-        sentences.append(f"Users asked for, whether learned from or not{where}: {people:,}.")
+        sentences.append(f"Users with learned rounds, answered or not{where}: {people:,}.")
     if in_window is not None:
         sentences.append(f"Users learned from in the window that is open{where}: {in_window:,}.")
     return " ".join(sentences)
