@@ -276,6 +276,12 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
     local = dpb.Session(dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
     assert "Your own device changes it at random" in words(local.participant_text())
     assert "It is not" in words(session(dpb.UCB1(arms=2)).participant_text())
+    shown = words(
+        session(dpb.DPLinTS(arms=2, features=["age", "sex"], epsilon=1)).participant_text()
+    )
+    assert "The program chooses by it: age, sex. Unlike your outcome, this is not hidden." in shown
+    watched = words(session(guardrail=dpb.Guardrail("refunds", 0.1)).participant_text())
+    assert "as two numbers, one of them for refunds." in watched
 
 
 def test_odds_move_by_e_to_the_epsilon_at_most_as_the_tutorial_says() -> None:

@@ -259,6 +259,7 @@ def means_words(session: Session, estimates: Beliefs) -> str:
 def participant_text(session: Session) -> str:
     """One page for participants, in plain words, lines of at most 88 characters."""
     guarantee, waits, people = session.guarantee, session.attribution_window, session._tables.people
+    rail, policy = session.guardrail, session.policy
     names = [str(arm) for arm, status in session.arms if status != "retired"]
     is_sticky = people is not None and people.kept is not None
     held = "" if waits is None else f" for longer than {length_words(waits)}"
@@ -268,8 +269,9 @@ def participant_text(session: Session) -> str:
         f"What this is. We compare {len(names)} options: {', '.join(names[:20])}. A computer "
         "program chooses which one you get. It learns from how earlier participants did, so that "
         "more people get what works better.",
-        "What we record. Which option you got, when, and how it went for you (your outcome), as a "
-        f"number.{' If you come back, you get the same option again.' if is_sticky else ''}",
+        "What we record. Which option you got, when, and how it went for you (your outcome), as "
+        f"{'a number' if rail is None else f'two numbers, one of them for {rail.name}'}."
+        f"{' If you come back, you get the same option again.' if is_sticky else ''}",
         protection_words(session),
         "What is not hidden. That you took part, when, which option you got, and what we find out "
         "about people in general. "
@@ -288,6 +290,13 @@ def participant_text(session: Session) -> str:
         "away; the list of choices, without outcomes, as long as the trial is kept; published "
         "numbers for ever.",
     ]
+    if isinstance(policy, ContextualPolicy):
+        known = policy.feature_names or (f"{policy.features} numbers",)
+        kept = ", and beside those of many others for longer" if policy.kept_contexts else ""
+        parts.append(
+            f"What else we know of you. The program chooses by it: {', '.join(known)}. Unlike your "
+            f"outcome, this is not hidden. It is kept until we get your outcome{kept}."
+        )
     if people is not None and session._tables.chosen is None:
         span = "" if people.span is None else f" in the running {people.span}"
         parts.append(
