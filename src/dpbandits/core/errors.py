@@ -54,9 +54,14 @@ class Error(Exception):
     """The base class of every exception that this package defines.
 
     Each also has the built-in base class that fits it, so `except ValueError` catches a
-    `RewardError`. Those of campaigns have a word for programs, `code`. Arguments that no call
-    accepts raise a plain ValueError or TypeError, and a missing file raises FileNotFoundError.
+    `RewardError`. Arguments that no call accepts raise a plain ValueError or TypeError, and a
+    missing file raises FileNotFoundError.
+
+    Attributes:
+        code: a word for programs, of errors of sessions and campaigns.
     """
+
+    code: str | None = None
 
 
 # Sessions

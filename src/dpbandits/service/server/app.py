@@ -428,7 +428,8 @@ def invalid(error: RequestValidationError) -> JSONResponse:
         return problem("reward_out_of_range")
     problems = [where_and_what(each) for each in found]
     cause = found[0].get("ctx", {}).get("error")
-    code = getattr(cause, "code", "not_json" if found[0]["type"] == "json_invalid" else "shape")
+    code = "not_json" if found[0]["type"] == "json_invalid" else "shape"
+    code = getattr(cause, "code", None) or code
     if code != "shape":
         return problem(code, errors=problems)
     text = "; ".join(f"{each['where']}: {each['what']}" for each in problems)
