@@ -265,6 +265,8 @@ def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption 
             console.print(f"It decides by contexts of {said.features} numbers.", highlight=False)
         if "holdout" in shown.options:
             console.print(str(shown.uplift()), highlight=False, markup=False)
+        if shown.guardrail is not None:
+            console.print(f"{shown.guardrail.name}:\n{shown.harm()}", highlight=False, markup=False)
 
 
 def operation_command(kind: Any) -> Callable[..., None]:

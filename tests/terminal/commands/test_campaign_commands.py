@@ -56,6 +56,7 @@ def test_a_campaign_from_the_command_line(run: Any, tmp_path: Path) -> None:
     run("campaign", "create", "watched", "--policy", POLICY, "--options", rail)
     asked = json.loads(run("campaign", "ask", "watched"))["id"]
     assert run("campaign", "tell", "watched", asked, "[1, 0]").strip() == "recorded"
+    assert "above the limit of 0.05" in run("campaign", "show", "watched")
     run("campaign", "close", "trial", code=2)
     run("campaign", "close", "trial", "enough", "--winner", "blue", "--no-read")
     assert json.loads(run("campaign", "ask", "trial"))["label"] == "blue"
