@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import as_fraction, printed_epsilon
-from dpbandits.environments import Independent
 from dpbandits.plots import (
     BOUND,
     DASHES,
@@ -34,7 +33,6 @@ from dpbandits.plots import (
     mark_only,
     scale_rounds,
 )
-from dpbandits.policies.contract import problem_of
 from dpbandits.sweeps.cells import Cell
 from dpbandits.sweeps.results import Results
 from dpbandits.theory import lower_bound
@@ -49,7 +47,7 @@ def floor_at(results: Results, panel: Panel, rounds: Iterable[int]) -> Floats:
     """
     rounds = list(rounds)
     cell = cell_that_promises(results, panel)
-    if cell is None or cell.environment.fixed or tied(cell):
+    if cell is None or cell.environment.fixed:
         return np.full(len(rounds), math.nan)
     return np.array([lower_bound(cell.policy, cell.environment, int(t)) for t in rounds])
 
@@ -74,13 +72,6 @@ def cell_that_promises(results: Results, panel: Panel) -> Cell | None:
         and guarantee.cost == as_fraction(panel.epsilon, "epsilon")
     ]
     return min(found, key=lambda pair: pair[0])[1] if found else None
-
-
-def tied(cell: Cell) -> bool:
-    """Whether super arms are played whose rewards of one round depend on each other: the bounds
-    change one arm's law and leave the others' alone.
-    """
-    return problem_of(cell.policy) is not None and not isinstance(cell.environment, Independent)
 
 
 CELL = (2.7, 2.1)  # inches, width and height of a panel

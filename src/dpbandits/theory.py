@@ -235,7 +235,12 @@ def matroid_lower_bound(
         environment: the instance.
         rounds: T.
         epsilon: ε of the policy; None without privacy.
+
+    Returns:
+        The bound; NaN if rewards are not 0 and 1 and independent.
     """
+    if not are_single_coins(environment):
+        return math.nan
     means = environment.means.tolist()
     best = matroid.best(means)
     total = 0.0
@@ -245,6 +250,12 @@ def matroid_lower_bound(
             far = kl(means[e], least) if epsilon is None else d_eps(means[e], least, epsilon)
             total += (least - means[e]) * fewest_plays(rounds, far)
     return total
+
+
+def are_single_coins(environment: Environment) -> bool:
+    """Return whether the rewards of a round are 0 or 1, and independent of each other."""
+    distances = Distances(environment)
+    return environment.apart and distances.has_law and distances.is_binary
 
 
 def super_arm_lower_bound(
@@ -275,8 +286,7 @@ def super_arm_lower_bound(
     >>> [round(super_arm_lower_bound(paths, coins, 10**6, eps)) for eps in (None, 0.1)]
     [46, 151]
     """
-    distances = Distances(environment)
-    if not environment.apart or not distances.has_law or not distances.is_binary:
+    if not are_single_coins(environment):
         return math.nan
     means = tuple(environment.means.tolist())
     return lower_constant(problem, means, epsilon) * math.log(rounds)
@@ -297,7 +307,8 @@ def lower_bound(policy: Policy, environment: Environment, rounds: int) -> float:
 
     Returns:
         The bound; NaN if none is known (super arms that are too many to list, or whose value is no
-        sum; dependent rewards; local privacy on super arms; unknown laws; decisions by context).
+        sum; rewards of theirs that are dependent, or not 0 and 1; local privacy on super arms;
+        unknown laws; decisions by context).
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
