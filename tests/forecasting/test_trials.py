@@ -24,7 +24,7 @@ MEANS = np.array([0.2, 0.6, 0.3])
 POLICY = dpb.DPKLUCB(arms=3, epsilon=2, first=8, grid=1)
 
 
-SHARED = Assignment(False, 0.1)
+SHARED, FEW = Assignment(False, 0.1), Assignment(False, 0.01)
 
 
 def in_a_session(how: Conditions, seed: int, policy: Any) -> Any:
@@ -46,8 +46,6 @@ def in_a_session(how: Conditions, seed: int, policy: Any) -> Any:
         if rng.random() >= how.silent:
             reward = float(coin < (MEANS + added)[decision.action])
             heapq.heappush(late, (int(comes[t]), t, decision, reward))
-        elif how.assignment is not None and how.delay is None and not how.period:
-            s.void(decision)  # another person takes the place
         while late and late[0][0] <= t:
             s.tell(*heapq.heappop(late)[2:])
     return plays
@@ -64,7 +62,7 @@ CONDITIONS = [
 
 
 PLAYED = [(POLICY, how) for how in CONDITIONS]
-PLAYED += [(dpb.DPKLUCB(arms=3, epsilon=0.5), Conditions(800, silent=0.5))]  # waits for them
+PLAYED += [(dpb.DPKLUCB(arms=3, epsilon=0.5), Conditions(800, FEW, silent=0.5))]  # waits
 PLAYED += [(dpb.UCB1(arms=3, grid=1), Conditions(150, SHARED))]  # reads each answer
 
 

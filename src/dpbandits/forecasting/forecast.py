@@ -492,14 +492,12 @@ def forecast(
         min_share: each arm's least share of people, as of a session; or {"usual": .3}, those of
             single arms.
         silent: the share of people who never answer, of every arm alike. Their decisions stay open.
-            With least shares, and without `delay` and periods, somebody else takes their place at
-            once: a session that waits for them loses somewhat more.
         drift: how rates change over the trial, in the user's units.
         period: visitors in a period of a session with `period=`: arms are compared within each. It
             needs a least share of every arm. What has no privacy reads a period's answers at its
             end. With any of these four, policies have to release single arms with noise that is
-            never drawn anew. With a `delay`, too, but without periods, a draw with 3,000 visitors
-            takes about a second.
+            never drawn anew. With `silent` people, or a `delay` and one of these, but without
+            periods, a draw with 3,000 visitors takes about a second.
         present: arms that are added or retired, by their names or numbers: for which visitors each
             is in play, such as {"usual": (0, 2_000), "new": (500, 3_000)}, from the 501st to the
             3,000th. Losses are then against the best arm in play, a name is one among them once all

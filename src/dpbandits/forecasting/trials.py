@@ -2,9 +2,9 @@
 arms, rates that change, people who never answer, late answers, periods, and arms that come and go.
 
 Whole blocks are played at once where answers come at once, whole periods where shares stand still
-within them. Late answers without periods, people who never answer where arms have no least shares,
-and arms that come and go are played in a `Session`, person by person. The rewards are drawn, the
-noise is simulated, and the evidence is that of `beliefs`.
+within them. Without periods, late answers and people who never answer are played in a `Session`,
+person by person, and so are arms that come and go. The rewards are drawn, the noise is simulated,
+and the evidence is that of `beliefs`.
 
 And worlds in which no arm is best for everybody: visitors differ (policies that decide by
 contexts), or rates change at random times.
@@ -244,7 +244,7 @@ def turns_of(
         return in_a_session(policy, rates, at, how, seed)
     if how.period:
         return in_periods(policy, rates, at, how, seed)
-    if how.delay is not None or (how.silent and how.assignment is None):
+    if how.delay is not None or how.silent:
         return in_a_session(policy, rates, at, how, seed)
     if policy.about.every_round:
         return one_by_one(policy, rates, at, how, seed)
@@ -275,8 +275,8 @@ def in_a_session(
         shares = how.assignment.shares
         options["min_share"] = dict(shares) if shares else how.assignment.min_share
     noise, people, steps = SimulatedNoise(seed), how.visitors, policy.reader.grid.steps
-    t, arms = 0, policy.arms
-    if how.period and policy.guarantee is not None:
+    t, arms, is_private = 0, policy.arms, policy.guarantee is not None
+    if how.period and is_private:
         options |= {"period": timedelta(seconds=how.period), "clock": lambda: t}
     if how.present:
         policy = replace(policy, arms=len(how.in_play(arms, 0)))
@@ -302,7 +302,7 @@ def in_a_session(
             heapq.heappush(late, (int(comes[t]), t, decision, reward))
         while late and late[0][0] <= t:
             session.tell(*heapq.heappop(late)[2:])
-        news = policy.guarantee is not None and session.releases != releases
+        news = is_private and session.releases != releases
         if news or t + 1 in ends:
             releases = session.releases
             yield Turn(asked, worth, session._state.history if news else None)
@@ -312,29 +312,25 @@ def in_a_session(
 def one_by_one(
     policy: Any, rates: Floats, at: Integers, how: Conditions, seed: int
 ) -> Iterator[Turn]:
-    """Play a trial of a policy that reads every answer at once, without privacy. Who is silent is
-    replaced at once.
-    """
+    """Play a trial of a policy that reads every answer at once, without privacy."""
     rng, people, noise = np.random.default_rng([seed, COINS]), how.visitors, SimulatedNoise(seed)
-    coins, luck, silent = rng.random(people), rng.random(people), rng.random(people) < how.silent
+    coins, luck = rng.random(people), rng.random(people)
     assignment, arms = how.assignment or Assignment(False, 0.0), range(policy.arms)
     edges = [np.cumsum(assignment.law({}, planned, arms)) for planned in arms]
-    mechanism, state, told = policy.reader, policy.init(), 0
+    mechanism, state = policy.reader, policy.init()
     memory, steps, ends = mechanism.init(len(arms)), mechanism.grid.steps, set(at.tolist())
     asked, worth = np.zeros(len(arms), np.int64), 0.0
     for t in range(people):
-        public = PublicRng(seed, told)
+        public = PublicRng(seed, t)
         planned = policy.ahead(state, {}, public).action_at(0, t + 1, public)
         arm = min(int(edges[planned].searchsorted(coins[t], "right")), arms[-1])
         mean = float(rates[t * len(rates) // people, arm])
         asked[arm] += 1
         worth += mean
-        if not silent[t]:
-            block = Block((arm,), (int(how.rewards(mean, arm, luck[t], steps)),), (1,))
-            memory, answers = mechanism.answer(memory, block, noise)
-            told += 1
-            release = Release((arm,), tuple(answers), told, ((arm, 1),))
-            state = policy.update(state, Hold(arm, 1, (arm,)), release)
+        block = Block((arm,), (int(how.rewards(mean, arm, luck[t], steps)),), (1,))
+        memory, answers = mechanism.answer(memory, block, noise)
+        release = Release((arm,), tuple(answers), t + 1, ((arm, 1),))
+        state = policy.update(state, Hold(arm, 1, (arm,)), release)
         if t + 1 in ends:
             yield Turn(asked, worth, None)
             asked, worth = np.zeros(len(arms), np.int64), 0.0
@@ -472,14 +468,12 @@ def block_of(open_: dict[int, list[int]], read: tuple[int, ...]) -> Block:
 
 
 def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator[Turn]:
-    """Play a trial whose answers come at once, block by block. Who is silent is replaced at once,
-    too.
-    """
+    """Play a trial whose answers come at once, block by block."""
     rng, noise, arms = np.random.default_rng([seed, COINS]), SimulatedNoise(seed), policy.arms
     mechanism, state, known = policy.reader, policy.init(), ReleaseHistory.of(policy)
     memory, steps = mechanism.init(arms), mechanism.grid.steps
     sums, counts = [0] * arms, [0] * arms
-    people, told_ever, number, length = 0, 0, 0, len(rates)
+    people, number, length = 0, 0, len(rates)
     while people < how.visitors:
         public = PublicRng(seed, number)
         plan: Plan = policy.plan(state, public)
@@ -496,15 +490,13 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
             )
             for arm in np.flatnonzero(asked).tolist():
                 many = int(asked[arm])
-                answered = int(rng.binomial(many, 1.0 - how.silent)) if how.silent else many
                 if how.sd is None:
-                    sums[arm] += int(rng.binomial(answered, rates[part, arm])) * steps
+                    sums[arm] += int(rng.binomial(many, rates[part, arm])) * steps
                 else:
-                    luck = rng.random(answered)
+                    luck = rng.random(many)
                     sums[arm] += int(how.rewards(rates[part, arm], arm, luck, steps).sum())
-                counts[arm] += answered
-                told_ever += answered
-                due = (answered and progress.count(arm, answered)) or due
+                counts[arm] += many
+                due = progress.count(arm, many) or due
             many = int(asked.sum())
             people, asked_here = people + many, asked_here + many
             if due is None:
@@ -517,7 +509,7 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
         for arm in (*read, *plan_drops(plan)):
             sums[arm] = counts[arm] = 0
         told = tuple(sorted((arm, times) for arm, times in progress.told.items()))
-        release = Release(read, tuple(answers), told_ever, told)
+        release = Release(read, tuple(answers), people, told)
         state, number = policy.update(state, plan, release), number + 1
         if policy.guarantee is not None:
             known = known.after(release)
