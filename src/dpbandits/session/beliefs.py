@@ -1110,7 +1110,9 @@ def belief(
     if row is None or estimate is None:
         return Belief(label, 0, None, None, None, None)
     mean = released_mean(history, row)
-    low, high = sorted(map(ruler.from_unit, estimate[:2]))
+    # where noise is drawn anew no interval is of the newest row, whose mean may lie outside
+    ends = min(estimate.low, mean), max(estimate.high, mean)
+    low, high = sorted(map(ruler.from_unit, ends))
     return Belief(label, row.rounds, ruler.from_unit(mean), low, high, chance)
 
 
