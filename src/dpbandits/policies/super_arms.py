@@ -254,15 +254,10 @@ Radius = Callable[[Floats, Floats, int], Floats]
 """
 
 
-def upper_bounds(s: Statistics, radius: Radius) -> Floats:
-    """Return min(1, mean + radius) of every arm in the next round, shape (arms,); 1 without a
-    release.
-    """
-    return bounds(s, radius)[0]
-
-
 def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
-    """Return `upper_bounds`, and max(0, mean − radius), which is 0 without a release."""
+    """Return min(1, mean + radius) of every arm in the next round, and max(0, mean − radius), of
+    shape (arms,); 1 and 0 without a release.
+    """
     n = np.array(s.rounds, np.float64)
     seen = n > 0
     n[~seen] = 1.0
@@ -277,7 +272,7 @@ def hold_optimistic(policy: SuperArmPolicy, s: Statistics, radius: Radius) -> Ho
     If an index is not above 0, any super arm is allowed (Chen et al. 2020); this one plays such
     arms, so that they are seen again.
     """
-    index = upper_bounds(s, radius)
+    index, _ = bounds(s, radius)
     lost = index <= 0.0
     weights: Any = np.where(lost, 1.0, 0.0) if lost.any() else index
     return policy.hold(s, policy.best(weights))
@@ -298,6 +293,11 @@ def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats
     return np.asarray(
         scale * np.maximum(np.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term) / n
     )
+
+
+def noisy_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
+    """Return CUCB's radius plus that of the noise."""
+    return statistical_radius(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
 
 
 def per_gap(
@@ -806,37 +806,6 @@ def first_best(
 PAPER = "Chen, Zheng, Zhou, Yang, Chen and Wang 2020"
 
 
-def report_radius(n: Floats, t: int, scale: float, published: int | None) -> Floats:
-    """Return CUCB's radius plus the noise's. `published` is the horizon, for the published
-    radius.
-    """
-    if published is not None:
-        return np.asarray(4.0 * scale * np.sqrt(2.0 * math.log(published) / n))
-    return statistical_radius(n, math.log(t)) + noise_radius(n, n, scale, math.log(t))
-
-
-def report_bound(policy: ReportPolicy, means: Sequence[float], rounds: int) -> float:
-    """Return the bounds of Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in
-    use.
-    """
-    scale = policy.width / float(policy.budget)
-    if policy.preset == "published":
-        assert policy.horizon is not None
-        width = published_report_width(policy.horizon, scale)
-        low = published_report_failing(policy.arms, rounds, policy.horizon, scale)
-    else:
-        width = noisy_width(math.log(rounds), scale, report_draws)
-        low = failing_rounds(policy.arms, rounds, 3.0)
-    narrow = policy.about.narrow
-    return smooth_bound(policy.problem, means, rounds, width, low, narrow=narrow)
-
-
-def report_order(policy: ReportPolicy, means: Sequence[float], rounds: int) -> float:
-    """Return Σ B∞² (1 + scale)² ln T/Δ."""
-    cost = (1.0 + policy.width / float(policy.budget)) ** 2 * errors_in_one(policy.problem) ** 2
-    return per_gap(policy.problem, means, cost * math.log(rounds))
-
-
 def errors_in_one(problem: DecisionSet) -> float:
     """Return B∞/B₁: how many arms' errors the value follows at once, K for sums."""
     return problem.b_max / problem.b_one
@@ -859,10 +828,39 @@ class ReportPolicy(SuperArmPolicy, PrivatePolicy):
     def randomizer(self) -> LocalLaplace:
         return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid), width=self.width)
 
+    @final
+    @property
+    def scale(self) -> float:
+        """Scale of a report's noise, in reward units."""
+        return self.width / float(self.budget)
+
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        return hold_optimistic(self, state, self.bonus)
+
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,)."""
-        published = self.horizon if self.preset == "published" else None
-        return report_radius(n, t, self.width / float(self.budget), published)
+        """Return the arms' radii at round t, shape (arms,). A report is a draw."""
+        if self.preset == "published":
+            assert self.horizon is not None
+            return np.asarray(4.0 * self.scale * np.sqrt(2.0 * math.log(self.horizon) / n))
+        return noisy_radius(n, n, t, self.scale)
+
+    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
+        """Return the bounds of Chen et al. 2020, Theorems 2 and 4, by their sums, for the radius in
+        use.
+        """
+        if self.preset == "published":
+            assert self.horizon is not None
+            width = published_report_width(self.horizon, self.scale)
+            low = published_report_failing(self.arms, rounds, self.horizon, self.scale)
+        else:
+            width = noisy_width(math.log(rounds), self.scale, report_draws)
+            low = failing_rounds(self.arms, rounds, 3.0)
+        return smooth_bound(self.problem, means, rounds, width, low, narrow=self.about.narrow)
+
+    def regret_order(self, means: Sequence[float], rounds: int) -> float:
+        """Return Σ B∞² (1 + scale)² ln T/Δ."""
+        cost = (1.0 + self.scale) ** 2 * errors_in_one(self.problem) ** 2
+        return per_gap(self.problem, means, cost * math.log(rounds))
 
 
 @final
@@ -902,15 +900,6 @@ class CUCBLDP1(ReportPolicy):
     def validate(self) -> None:
         self._one_of("preset", "valid", "published")
         self._horizon(required=self.preset == "published")
-
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
-
-    def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        return report_bound(self, means, rounds)
-
-    def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        return report_order(self, means, rounds)
 
 
 @final
@@ -980,10 +969,10 @@ class CUCBLDP2(ReportPolicy):
         if self.radius == "joint":
             return self.hold(state, self.rooted(state))
         if self.ask == "least":
-            return hold_optimistic(self, state, self.bonus)
+            return super().plan(state, rng)
         upper, lower = (bound.tolist() for bound in bounds(state, self.bonus))
         if min(upper) <= 0.0:
-            return hold_optimistic(self, state, self.bonus)
+            return super().plan(state, rng)
         action = self.best(upper)
         open_ = disputed(self.problem, self.best, action, upper, lower, state.rounds) or action
         reported = (min(open_, key=lambda arm: (state.rounds[arm], arm)),)
@@ -1017,7 +1006,7 @@ class CUCBLDP2(ReportPolicy):
         if self.preset == "sharp" or (self.ask == "undecided" and not exact):
             return math.nan
         if self.radius == "sum":
-            return report_bound(self, means, rounds)
+            return super().regret_bound(means, rounds)
         factor, eps = ceiling_factor(self.problem), float(self.budget)
         width = joint_width(self.problem, rounds, eps, factor)
         low = JOINT_FAILING
@@ -1026,18 +1015,13 @@ class CUCBLDP2(ReportPolicy):
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         if self.preset == "sharp":
             return math.nan
-        order, size = report_order(self, means, rounds), self.problem.size
+        order, size = super().regret_order(means, rounds), self.problem.size
         joint = self.radius == "joint" and ceiling_factor(self.problem) <= 2.0 * math.sqrt(size)
         return order / size if joint else order
 
 
 # Combinatorial semi-bandits on continual counters: a tree for each arm, and a release after every
 # round.
-
-
-def tree_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
-    """Return CUCB's radius plus the noise's, for nodes of this scale."""
-    return statistical_radius(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
 
 
 @final
@@ -1119,7 +1103,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         """Return the arms' radii at round t, shape (arms,)."""
         if self.preset != "published":
-            return tree_radius(n, draws, t, self.node_scale)
+            return noisy_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
         extra = 12.0 * self.width * log_h**3 / (float(self.budget) * n)
         return np.asarray(np.sqrt(4.0 * (math.log(self.arms) + log_h) / n) + extra)
@@ -1207,7 +1191,7 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         """Return the arms' radii at round t, shape (arms,)."""
-        return tree_radius(n, draws, t, self.node_scale)
+        return noisy_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         width = noisy_width(math.log(rounds), self.node_scale, tree_draws(int.bit_length))
