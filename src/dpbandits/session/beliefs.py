@@ -191,9 +191,8 @@ class NoiseMoments:
         return total
 
     def of_each(self, several: Iterable[NoiseDraws]) -> Floats:
-        """The same, a row for each."""
-        rows = [self.of(draws) for draws in several]
-        return np.stack(rows) if rows else np.zeros((0, len(self.thetas)))
+        """The same, a row for each of one or more."""
+        return np.stack([self.of(draws) for draws in several])
 
     def _kind(self, kind: int) -> Floats:
         moments = self._known.get(kind)
@@ -336,12 +335,11 @@ class ReleaseHistory:
         arms = list(self.arms)
         for arm, answer in zip(coordinates, release.answers, strict=True):
             arms[arm] = self._answered(arms[arm], answer)
-        compared, within = self.compared, self.within
-        if within is None and self.reader.alone and len(arms) > 1:
+        compared = self.compared
+        if self.within is None and self.reader.alone and len(arms) > 1:
             compared = self._compared(arms, release.coordinates, among)
-        first, growth = self.first, self.growth
-        after = ReleaseHistory(self.reader, tuple(arms), first, growth, compared, within)
-        return after if within is None or ended is None else after._period_ended(ended)
+        after = replace(self, arms=tuple(arms), compared=compared)
+        return after if ended is None else after._period_ended(ended)
 
     def _period_ended(self, ended: EndedPeriod) -> ReleaseHistory:
         """The history after a period, in which each arm's open block was released at the end."""
@@ -1085,15 +1083,12 @@ def mean_changed(history: ReleaseHistory, arm: int, delta: float) -> bool:
     """
     if not history.reader.alone:
         return False
-    *before, newest = counted_rows(history, history.arms[arm]) or (None,)
-    last, number = 0, 0
-    for row in before:
-        assert row is not None
-        assert newest is not None
+    rows, last, number = counted_rows(history, history.arms[arm]), 0, 0
+    for row in rows[:-1]:
         if row.rounds < 2 * last:
             continue
         last, number = row.rounds, number + 1
-        later = combined(newest, row, -1)
+        later = combined(rows[-1], row, -1)
         least = required(arm, history.first, delta) + math.log(2.0 * number * (number + 1.0))
         if later.rounds > 0 and history._may_be_apart(row, later):
             pairs = history.reader.pairs
