@@ -277,9 +277,19 @@ def begin_log(connection: Any) -> None:
             return
 
 
+def roll_back_on_return(engine: Engine) -> None:
+    """Have every connection rolled back as it goes back to its pool. SQLAlchemy takes a commit that
+    was interrupted before the driver had it for done, and the transaction would stay open.
+    """
+
+    @event.listens_for(engine, "reset")
+    def roll_back(connection: Any, _: object, __: object) -> None:
+        connection.rollback()
+
+
 def sqlite_engine(path: Path | None) -> Engine:
     """SQLite, in which transactions begin as we say and a commit is on disk when it returns."""
-    how: dict[str, Any] = {"hide_parameters": True}
+    how: dict[str, Any] = {"hide_parameters": True, "pool_reset_on_return": None}
     if path is None:
         kept = sqlite3.connect(":memory:", check_same_thread=False, factory=KeptConnection)
         how |= {"poolclass": StaticPool, "creator": lambda: kept}
@@ -291,6 +301,7 @@ def sqlite_engine(path: Path | None) -> Engine:
         connect_args = {"timeout": PATIENCE, "check_same_thread": False}
         how |= {"poolclass": Connections, "pool_size": 20}
         engine = create_engine(url, connect_args=connect_args, **how)
+    roll_back_on_return(engine)
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
@@ -318,6 +329,7 @@ def server_engine(url: URL) -> Engine:
         poolclass=Connections,
         pool_size=20,
         pool_pre_ping=True,
+        pool_reset_on_return=None,
         hide_parameters=True,
         isolation_level="READ COMMITTED",
         connect_args={
@@ -326,6 +338,7 @@ def server_engine(url: URL) -> Engine:
             "prepare_threshold": None,  # a pooler may give each transaction another connection
         },
     )
+    roll_back_on_return(engine)
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:

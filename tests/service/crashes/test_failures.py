@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from benchmarks.service.postgres import Server
 from sqlalchemy import Connection
+from sqlalchemy.engine.default import DefaultDialect
 
 import dpbandits as dpb
 from dpbandits.core.errors import StoreError
@@ -183,6 +184,29 @@ def test_who_waits_for_an_interrupted_call_is_told(
         with pytest.raises(StoreError, match="interrupted"):
             other.answer()
     assert campaign.tell(campaign.ask(), 1) == "recorded"
+
+
+class TimeIsUp(Exception):
+    """What a task queue raises in a signal's handler."""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, TimeoutError, TimeIsUp])
+def test_a_commit_that_is_interrupted_before_the_driver_has_it(
+    make: Open, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """Its transaction does not stay open, with a lock that other processes wait for."""
+    monkeypatch.setattr(database, "PATIENCE", 1)
+    campaign = create(make())
+
+    def early(*_: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DefaultDialect, "do_commit", early)
+        with pytest.raises((error, StoreError)):
+            campaign.ask()
+    assert make()["c"].ask().round == 1
+    assert campaign.summary().asked == 1
 
 
 def in_children(count: int, work: Callable[[int], Counter[str]]) -> Counter[str]:
