@@ -23,6 +23,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, final
 from urllib.parse import quote
+from weakref import WeakSet
 
 from alembic import command
 from alembic.config import Config
@@ -114,29 +115,30 @@ def busy() -> SharedError:
 @final
 class LiteConnections:
     """Connections to SQLite or a witness, one at a time. One that an interrupted call left within
-    a transaction is rolled back by the next call: it would keep every later one waiting.
+    a transaction is rolled back by the next call: it would keep every later one waiting. A forked
+    child leaves those of its parent alone.
     """
 
     def __init__(self) -> None:
-        self._lock, self._left = CallLock(busy), list[Any]()
+        self._lock, self._left = CallLock(busy), dict[tuple[object, int], list[Any]]()
 
     @contextmanager
     def one(self, engine: Engine) -> Iterator[Connection]:
         """A connection, while nobody else has one."""
         with self._lock.held():
-            for raw in self._left:
+            left = self._left.setdefault(this_process(), [])
+            for raw in left:
                 with suppress(engine.dialect.loaded_dbapi.Error):
                     raw.rollback()
-            self._left.clear()
+            left.clear()
             with engine.connect() as connection:
-                raw = connection.connection.driver_connection
-                self._left.append(raw)
+                left.append(connection.connection.driver_connection)
                 try:
                     yield connection
                 except Exception:
-                    self._left.clear()
+                    left.clear()
                     raise
-            self._left.clear()
+            left.clear()
 
 
 class IdleConnections(QueueCommon[ConnectionPoolEntry]):
@@ -170,6 +172,14 @@ class Connections(QueuePool):
     """SQLAlchemy's pool, with a queue that interruptions cannot lock."""
 
     _queue_class = IdleConnections
+
+    def close_idle(self) -> None:
+        """Close the connections that nobody uses; they are opened again when they are needed."""
+        for _ in range(self._pool.qsize()):
+            with suppress(Empty):
+                idle = self._pool.get(False)
+                idle.invalidate()
+                self._pool.put(idle)
 
 
 # Addresses and files
@@ -250,6 +260,49 @@ def withdraw_from_others(path: Path) -> None:
         )
 
 
+@final
+class FileConnection(sqlite3.Connection):
+    """A connection to a file of SQLite. A forked child knows which ones its parent had open.
+
+    inode: of the file.
+    """
+
+    inode: tuple[int, int] | None = None
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        OPEN.add(self)
+
+    def close(self) -> None:
+        """Close it."""
+        super().close()
+        OPEN.discard(self)
+
+
+FILE_ENGINES, OPEN, INHERITED = WeakSet[Engine](), WeakSet[FileConnection](), list[FileConnection]()
+"""Engines of files of SQLite, the connections of this process, and those that its parent had."""
+
+
+def close_idle_files() -> None:
+    """Before a fork: SQLite in the child would think that it holds the locks of open connections,
+    and others would delete the log that it writes.
+    """
+    for engine in list(FILE_ENGINES):
+        engine.pool.close_idle()  # type: ignore[attr-defined]
+
+
+def keep_inherited() -> None:
+    """After a fork, in the child: what is still open was in use by another thread, or the fork was
+    not Python's. It is never closed here.
+    """
+    INHERITED.extend(OPEN)
+    OPEN.clear()
+
+
+if hasattr(os, "register_at_fork"):  # where there is fork
+    os.register_at_fork(before=close_idle_files, after_in_child=keep_inherited)
+
+
 class KeptConnection(sqlite3.Connection):
     """A connection to a database in memory, which lives as long as the connection: it is not closed
     by whoever gives up an interrupted call.
@@ -277,6 +330,13 @@ def begin_log(connection: Any) -> None:
             return
 
 
+FORKED = (
+    "This process was forked while the one before it used the same file of SQLite, whose locks do "
+    "not work here. Nothing was done. Open the store after the fork, and not before (uWSGI: "
+    "lazy-apps), or use PostgreSQL."
+)
+
+
 def roll_back_on_return(engine: Engine) -> None:
     """Have every connection rolled back as it goes back to its pool. SQLAlchemy takes a commit that
     was interrupted before the driver had it for done, and the transaction would stay open.
@@ -298,13 +358,22 @@ def sqlite_engine(path: Path | None) -> Engine:
         name = f"file:{quote(os.fsencode(path))}"
         query = {"mode": "rw", "uri": "true"}  # a file that was taken away is not made anew
         url = URL.create("sqlite", database=name, query=query)
-        connect_args = {"timeout": PATIENCE, "check_same_thread": False}
+        connect_args = {
+            "timeout": PATIENCE,
+            "check_same_thread": False,
+            "factory": FileConnection,
+        }
         how |= {"poolclass": Connections, "pool_size": 20}
         engine = create_engine(url, connect_args=connect_args, **how)
+        FILE_ENGINES.add(engine)
     roll_back_on_return(engine)
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
+        if path is not None:
+            connection.inode = inode_of(path)
+            if any(each.inode == connection.inode for each in INHERITED):
+                raise SharedError(FORKED)
         connection.isolation_level = None  # no BEGIN but ours
         begin_log(connection)
         for pragma in ("synchronous=FULL", "secure_delete=ON"):

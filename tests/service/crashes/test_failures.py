@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from benchmarks.service.postgres import Server
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 from sqlalchemy.engine.default import DefaultDialect
 
 import dpbandits as dpb
@@ -24,7 +24,7 @@ from dpbandits.service import database
 from dpbandits.service.opening import open_store
 from dpbandits.service.operations import Ask, Void, told_pairs
 from dpbandits.service.transaction import Host, QueuedCall
-from dpbandits.service.witness import Witness
+from dpbandits.service.witness import Witness, mark_table
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, inside, turns
 
@@ -209,8 +209,10 @@ def test_a_commit_that_is_interrupted_before_the_driver_has_it(
     assert campaign.summary().asked == 1
 
 
-def in_children(count: int, work: Callable[[int], Counter[str]]) -> Counter[str]:
-    """What so many forked children count, in all."""
+def in_children(
+    count: int, work: Callable[[int], Counter[str]], meanwhile: Callable[[], None] = lambda: None
+) -> Counter[str]:
+    """What so many forked children count, in all. meanwhile: what their parent does."""
     pipes = []
     for number in range(count):
         out, into = os.pipe()
@@ -222,6 +224,7 @@ def in_children(count: int, work: Callable[[int], Counter[str]]) -> Counter[str]
                 os._exit(0)
         os.close(into)
         pipes.append(out)
+    meanwhile()
     found = Counter[str]()
     for out in pipes:
         with os.fdopen(out) as said:
@@ -256,6 +259,58 @@ def test_eight_processes_at_once(make: Open, many: int, monkeypatch: pytest.Monk
     summary = campaign.summary()
     assert (summary.waiting, summary.told, summary.generation) == (0, many * 8, 1)
     assert inside(campaign, lambda part, _: part.session._current.records) == many * 8
+
+
+def test_a_child_goes_on_when_its_parent_closes_the_store(lite: Lite) -> None:
+    """SQLite deletes its log with the last connection that it knows of."""
+    store = lite.open()
+    campaign = create(store)
+    asked = campaign.ask(8)
+    (began, begin), (closed, close) = os.pipe(), os.pipe()
+
+    def work(_: int) -> Counter[str]:
+        campaign.summary()
+        os.write(begin, b".")
+        os.read(closed, 1)
+        return Counter(campaign.tell_many([(decision, 1) for decision in asked]))
+
+    def leave() -> None:
+        os.close(begin)
+        os.read(began, 1)
+        store.close()
+        os.write(close, b".")
+
+    assert in_children(1, work, leave) == {"recorded": 8}
+    with lite.open() as again:
+        assert again["c"].summary().told == 8
+
+
+def test_a_child_that_is_forked_within_a_call_is_refused(lite: Lite) -> None:
+    """SQLite's locks do not work in it, and it opens no store of the file, either."""
+    store = lite.open()
+    campaign = create(store)
+
+    def work(_: int) -> Counter[str]:
+        refused = Counter[str]()
+        for call in (campaign.summary, campaign.ask, lite.open):
+            try:
+                call()
+            except dpb.SharedError:
+                refused["refused"] += 1
+        return refused
+
+    with store.database.begun():
+        assert in_children(1, work) == {"refused": 3}
+    assert campaign.ask().round == 1
+
+
+def test_a_child_leaves_a_transaction_of_its_parent_alone(server: Server, lite: Lite) -> None:
+    with lite.open(witness=server.fresh("forked")) as store:
+        witness, first = store.witness, {"generation": 1, "step": 0, "chain": ""}
+        with witness._writing() as connection:
+            connection.execute(insert(mark_table), [{"campaign": "u", **first}])
+            assert not in_children(1, lambda _: Counter(witness.marks(["u"])))
+        assert [*witness.marks(["u"])] == ["u"]
 
 
 # Calls that one transaction makes
