@@ -436,21 +436,21 @@ class Host:
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
         if self._is_in_doubt:
             self._mark_doubtful()
-        for is_first in (True, False):
+        # read without a lock, the rows may be older than what the witness says a moment later
+        for locks in (False, True, True):
+            begun = self.database.transaction if locks else self.database.reading
             try:
-                with (
-                    self.database.reading(self.layout.row.uid) as rows,
-                    self._clock.stopped() as now,
-                ):
+                with begun(self.layout.row.uid) as rows, self._clock.stopped() as now:
                     heads = rows.heads(self._uids)
-                    if not is_first or not self._is_restored(heads):
+                    if not self._is_restored(heads):
                         with suppress(FenceNeeded):
                             return self._shown(look, Transaction(self, rows, now, heads))
             except EditedRowsError as error:
                 if error.fenced:
                     self._mark_doubtful()
                 raise
-            self._fence()
+            if locks:
+                self._fence()
         raise StoreError(RESTORED)
 
     def _shown(self, look: Callable[[Transaction], Value], tx: Transaction) -> Value:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import pytest
 from benchmarks.service.postgres import Server
@@ -13,8 +14,9 @@ from sqlalchemy import Connection
 
 import dpbandits as dpb
 from dpbandits.core.errors import WitnessError
+from dpbandits.service.database import Database
 from dpbandits.service.witness import Mark, Witness
-from tests.service.conftest import KEY
+from tests.service.conftest import KEY, Open
 from tests.service.http.web import at_once
 from tests.service.timelines import Lite, create, turns
 
@@ -105,6 +107,39 @@ def test_a_witness_that_is_replaced_while_it_is_in_use_is_noticed(lite: Lite) ->
         lite.witness.rename(lite.witness.with_name("away"))
         with pytest.raises(WitnessError, match="replaced while it was in use"):
             campaign.ask()
+
+
+def test_a_view_shows_what_is_witnessed_alone(make: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows that it reads are older than the witness's mark, and then newer."""
+    here, there = make(), make()
+    campaign, marks, begun = create(there), Witness.marks, Database.begun
+    left = [campaign.ask(12), campaign.ask(12)]
+    seen = here["c"]
+
+    def tell() -> None:
+        campaign.tell_many([(each, 1) for each in left.pop()])
+
+    def late(self: Witness, uids: Any) -> dict[str, Mark]:
+        if self is here.witness and len(left) == 2:
+            tell()
+        return marks(self, uids)
+
+    def away(*_: object) -> None:
+        raise WitnessError
+
+    def early(self: Database, **how: bool) -> AbstractContextManager[Connection]:
+        if self is here.database and len(left) == 1:
+            with monkeypatch.context() as patched:
+                patched.setattr(Witness, "add", away)
+                with pytest.raises(WitnessError):
+                    tell()
+        return begun(self, **how)
+
+    monkeypatch.setattr(Witness, "marks", late)
+    monkeypatch.setattr(Database, "begun", early)
+    (uid,) = seen._calls.host._uids
+    shown = seen.releases()[-1].step
+    assert (left, marks(here.witness, [uid])[uid].step) == ([], shown)
 
 
 def test_an_interruption_leaves_a_witness_on_a_server_usable(
