@@ -5,7 +5,11 @@ fallback arm, and nothing that nobody got stays pending.
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import signal
 from collections.abc import Awaitable, Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import anyio
@@ -343,3 +347,43 @@ def test_a_silent_server_holds_no_site_up() -> None:
         assert store["trial"].ask().label == "blue"
     assert len(seconds) == 4
     assert sum(seconds) < 2.1
+
+
+class Ports(BaseHTTPRequestHandler):
+    """Says from which port a request came."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        body = json.dumps({"campaigns": [], "not_shown": [str(self.client_address[1])]}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_has_connections_of_its_own() -> None:
+    """A web server that loads its application once shares no connection between its workers: one
+    would get another's reply.
+    """
+    out, into = os.pipe()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Ports) as server:
+        if not (serving := os.fork()):
+            server.serve_forever()
+        try:
+            with RemoteStore(f"http://127.0.0.1:{server.server_port}") as store:
+                (port,) = {*store, *store}
+                if not os.fork():
+                    os.write(into, next(iter(store)).encode())
+                    os._exit(0)
+                os.wait()
+                assert os.read(out, 9).decode() != port
+                assert [*store] == [port]
+        finally:
+            os.kill(serving, signal.SIGKILL)
+            os.wait()

@@ -44,6 +44,7 @@ from pydantic import TypeAdapter
 
 from dpbandits.core.errors import NotForThisKeyError, StoreError, coded
 from dpbandits.core.inputs import as_int, shown
+from dpbandits.core.locks import this_process
 from dpbandits.core.privacy import Guarantee, as_fraction
 from dpbandits.policies.contract import Policy
 from dpbandits.service.campaign import PAGE_ROWS, Campaign, Then
@@ -535,7 +536,7 @@ def shown_address(url: httpx.URL) -> str:
 
 @final
 class RemoteStore:
-    """Campaigns of a server (`dpbandits serve`). Threads may share it.
+    """Campaigns of a server (`dpbandits serve`). Threads may share it, and forked processes.
 
     Calls that are cut off are made again, under a key of their own (or `key=`), so that nothing is
     requested or changed twice.
@@ -563,7 +564,12 @@ class RemoteStore:
         fallback: str | int | None = None,
         client: httpx.Client | None = None,
     ) -> None:
-        self._client = client or httpx.Client(base_url=url, headers=headers_of(token))
+        headers = headers_of(token)
+
+        def made() -> httpx.Client:
+            return client or httpx.Client(base_url=url, headers=headers)
+
+        self._made, self._client, self._process = made, made(), this_process()
         self._requests = Requests(shown_address(self._client.base_url), timeout, fallback)
 
     def __repr__(self) -> str:
@@ -637,6 +643,8 @@ class RemoteStore:
             flow.close()
 
     def _reply(self, request: Send) -> httpx.Response | Failure:
+        if self._process != this_process():  # a forked child would get its parent's replies
+            self._client, self._process = self._made(), this_process()
         try:
             return self._client.request(
                 request.method,
