@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,14 @@ def test_regret_of_every_policy_is_against_the_best_arm_for_each_visitor() -> No
     assert dpb.upper_bound(dpb.DPKLUCB(arms=2, epsilon=1), alike, 300) > 0
     ahead = dpb.ChangingMeans([[0.6, 0.5], [0.9, 0.1]], [0, 300], 600)  # by less at first
     assert np.isnan(dpb.upper_bound(dpb.DPKLUCB(arms=2, epsilon=1), ahead, 300))
+
+
+@pytest.mark.parametrize("policy", [dpb.LinTS(arms=2, features=2), dpb.UCB1(arms=2)])
+def test_regret_on_a_log_is_that_of_the_visitors_who_came(policy: Any) -> None:
+    """It was measured against averages of the whole table, and came out below 0."""
+    chances = np.array([[0.9, 0.1]] * 100 + [[0.1, 0.2]] * 100)
+    log = dpb.ContextTable(np.full((200, 2), 0.5), chances, logged=True)
+    runs = dpb.simulate(policy, log, 200, runs=3, seed=1)
+    plays = runs.plays_at([100, 200])
+    lost = np.cumsum([plays[:, 0] @ [0.0, 0.8], (plays[:, 1] - plays[:, 0]) @ [0.1, 0.0]], axis=0)
+    assert runs.regret([100, 200]) == pytest.approx(lost.T)

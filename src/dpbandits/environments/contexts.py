@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpbandits.core.contexts import checked_rows
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import Floats, numbers_in, switch
+from dpbandits.core.inputs import Floats, Integers, numbers_in, switch
 from dpbandits.core.privacy import Grid
 from dpbandits.environments.base import Environment, Lattice, two_point
 
@@ -50,7 +50,7 @@ class ContextTable(Environment):
                 f"got {got}."
             )
         self.means = self.chances.mean(axis=0)
-        self.in_order = switch(logged, "logged")
+        self.in_order = self.changing = switch(logged, "logged")
         self.length = len(rows) if self.in_order else None
         self._at = 0
 
@@ -113,7 +113,14 @@ class ContextTable(Environment):
         return float(self.chances.max(axis=1).mean())
 
     def best_until(self, rounds: Any) -> Floats:
-        return np.asarray(self.best * np.asarray(rounds))
+        if not self.in_order:
+            return np.asarray(self.best * np.asarray(rounds))
+        return np.append(0.0, np.cumsum(self.chances.max(axis=1)))[rounds]
+
+    def expected(self, start: int, stop: int, arms: Integers) -> Floats:
+        if not self.in_order:
+            return super().expected(start, stop, arms)
+        return np.asarray(self.chances[start:stop, arms].sum(axis=0))
 
     def visit(self, rng: np.random.Generator) -> int:
         """The row of the next visitor.
