@@ -562,7 +562,7 @@ class Session:
             else:
                 if view.pilot:
                     view = self._with_codebooks(view)
-                event = view.next_in_context(contexts[0], None)
+                event = view.next_in_context(contexts[0], self._state.roster.in_play)
             decision = self._newest = event.play.decision(event.id, self.campaign)
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
@@ -635,8 +635,8 @@ class Session:
         """
         people, state = self._tables.people, self._state
         assignment, roster = state.assignment, state.roster
-        draws = view.draws(assignment, arms)
         among = roster.in_play if arms is None else arms
+        draws = view.draws(assignment, among)
         window = 0 if people is None else people.advance()
         taken = 0 if people is None or who is None else people.taken(who, window)
         period = self._period_now()
@@ -647,9 +647,9 @@ class Session:
             chosen = arms if own is None else (own,)
             is_full = people is not None and taken >= people.cap
             if contexts is not None:
-                event = view.next_in_context(contexts[at], arms, not is_full)
+                event = view.next_in_context(contexts[at], among, not is_full)
             elif is_full or (own is not None and not learns_again):
-                event = view.next_unread(chosen)
+                event = view.next_unread(chosen or among)
             elif draws and own is None:
                 assert assignment is not None
                 _, event = view.next_random(assignment, self.seed, among, period)
@@ -923,7 +923,7 @@ class Session:
         given = dict.fromkeys(arms, 0.0)
         view.begin_batch()
         for _ in range(people):
-            if drawn is not None and view.draws(drawn, None):
+            if drawn is not None and view.draws(drawn, arms):
                 law, event = view.next_random(drawn, PREVIEW_SEED, arms, self._period_now())
             else:
                 event = view.next_ask()

@@ -1132,35 +1132,32 @@ class View:
                 "made."
             )
 
-    def next_in_context(
-        self, context: Any, eligible: Sequence[int] | None, learn: bool = True
-    ) -> Asked:
+    def next_in_context(self, context: Any, eligible: Sequence[int], learn: bool = True) -> Asked:
         """Return the decision for a visitor of this context.
 
         Args:
-            eligible: the arms to choose from; None: all that are in play.
+            eligible: the arms to choose from.
             learn: False for the arm with the best estimate, without learning from the outcome.
         """
         self.counted = -1
-        plan, arms = self.log.plan, eligible or self.log.state.roster.in_play
+        plan = self.log.plan
         assert isinstance(plan, Draw)
         assert isinstance(plan.law, ContextLaw)
         law = plan.law
         if learn:
-            arm, propensity = law.choose(context, arms, self.rng)
+            arm, propensity = law.choose(context, eligible, self.rng)
         else:
-            arm, propensity = law.likeliest(context, arms), 1.0
+            arm, propensity = law.likeliest(context, eligible), 1.0
         label = self.log.state.roster.labels.of(arm)
         play = Play(arm, None, label, arm, learn and law.learns, propensity, None, context)
         return self._asked(play, self.offer)
 
-    def next_unread(self, eligible: Sequence[int] | None = None) -> Asked:
+    def next_unread(self, eligible: Sequence[int]) -> Asked:
         """Return a decision with `learn` False: the arm with the largest released mean."""
         self.counted = -1
         state = self.log.state
         if self.policy.about.feedback == "bandit":
-            arms = eligible or state.roster.in_play
-            return self._asked(self._arm(state.history.leader(arms), 1.0, False), None)
+            return self._asked(self._arm(state.history.leader(eligible), 1.0, False), None)
         play = self.play
         if play is None:
             plan = self.offer.plan or self.log.plan
@@ -1254,13 +1251,12 @@ class View:
             period = period.fixed(number, planned)
         return period
 
-    def draws(self, assignment: Assignment | None, eligible: Sequence[int] | None) -> bool:
+    def draws(self, assignment: Assignment | None, eligible: Sequence[int]) -> bool:
         """Return whether the next decision is drawn by chance."""
         if assignment is None:
             return False
-        state = self.log.state
-        arms = state.roster.in_play if eligible is None else eligible
-        return assignment.has_least or not all(state.learned.rounds[arm] for arm in arms)
+        learned = self.log.state.learned
+        return assignment.has_least or not all(learned.rounds[arm] for arm in eligible)
 
     def asked_ahead(self) -> dict[Any, int]:
         """Return the number of decisions that the policy's state does not include yet, by what they
