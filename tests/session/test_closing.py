@@ -191,7 +191,7 @@ AUDITED: dict[str, tuple[Any, dict[str, Any]]] = {
     "forgetting": (dpb.AnytimeLazyUCB(arms=2, epsilon=1), {}),
     "coins": (dpb.LazyDPTS(arms=2, epsilon=1), {}),
     "tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=50), {}),
-    "full tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=35), {}),
+    "full tree": (dpb.DPUCB(arms=1, epsilon=1, horizon=35), {}),  # of 40 people five are void
     "hybrid": (dpb.HybridUCB(arms=2, epsilon=1), {}),
     "joint": (dpb.DPJointMAT(problem=TOP, epsilon=1, first=0.1), {}),
     "joint, large": (dpb.DPJointMAT(problem=TOP, epsilon=4, first=1.0), {}),
