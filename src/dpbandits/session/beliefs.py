@@ -876,7 +876,7 @@ class Beliefs(Rows[Belief]):
 
     best: the label of the arm that is named the best with this confidence; None: not yet.
     more: about how many more people that takes, as people are allocated: more in half of the cases.
-        None where that is not in sight.
+        None where that is not in sight. With periods, counted from the end of the last one.
     sight: the same as a range that holds in eight of ten cases. None where it cannot be foreseen,
         or nothing is in sight.
     at_share: the same with min_share=.05, where the range has no end otherwise.
