@@ -25,8 +25,8 @@ from dpbandits.plots import (
     regret_figure,
     save,
 )
-from dpbandits.policies.contract import Policy
-from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.policies.contract import Policy, problem_of
+from dpbandits.policies.recommended import RECOMMENDED, recommend
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.results import Results
 
@@ -193,8 +193,15 @@ def price_in(results: Results, panel: Panel) -> PriceOfPrivacy | None:
 
 
 def is_recommended(policy: Policy) -> bool:
-    """Whether it is what `recommend` takes where the server is trusted."""
-    return type(policy).__name__ in RECOMMENDED and policy.about.privacy == "pure"
+    """Whether it is what `recommend` takes to earn rewards where the server is trusted."""
+    guarantee, problem = policy.guarantee, problem_of(policy)
+    if guarantee is None or type(policy).__name__ not in RECOMMENDED:
+        return False
+    if problem is not None:
+        return type(policy) is type(recommend(problem=problem, epsilon=guarantee.cost))
+    arms, feedback = policy.arms, policy.about.feedback
+    best = recommend(arms=arms, epsilon=guarantee.cost, feedback=feedback)
+    return type(policy) is type(best)
 
 
 def own_settings(policy: Policy) -> int:

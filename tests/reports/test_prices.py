@@ -17,6 +17,7 @@ RECOMMENDED_SWEEP = sweep_text(
     'DPRateIMED\npreset = "mean"\nlabel = "ours for the mean"',
     'DPRateIMED\nlabel = "ours"',
     "LDPKLUCB",
+    "AdaPTT",
     "ThompsonBeta",
     rounds=600,
     runs=4,
@@ -28,7 +29,9 @@ RECOMMENDED_SWEEP = sweep_text(
 def test_the_price_is_the_recommended_policy_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not that of whichever private policy chance favoured, nor a preset's, nor the local one's."""
+    """Not that of whichever private policy chance favoured, nor a preset's, nor the local one's,
+    nor that of the one that is recommended to name a winner.
+    """
     monkeypatch.setattr("dpbandits.sweeps.cells.simulate", partial(simulate, compiled=False))
     (tmp_path / "x.toml").write_text(RECOMMENDED_SWEEP)
     results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)
