@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from dpbandits.policies import POLICIES
+from dpbandits.session import naming
 from tests.families import NEAR
 from tests.net.driver import Case, play
 from tests.net.record import happened, kept
@@ -75,6 +76,12 @@ PLAYS += [of(case, saved=True) for case in CASES.values() if case.family == "cam
 """Sessions are played as they are, and saved and loaded on the way (`make test`: every
 sixth, and all estimators). Campaigns, which are slower, are always in a store that is opened again.
 """
+
+
+@pytest.fixture(autouse=True)
+def few_futures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many more people a name takes is not compared here, and takes long to foresee."""
+    monkeypatch.setattr(naming, "FUTURES", 2)
 
 
 @pytest.mark.parametrize(("case", "saved"), PLAYS)
