@@ -214,9 +214,7 @@ class OperationModel(BaseModel):
     key: Key = None
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
-        """The parts of the campaign that it touches."""
-        if tx.layout.rule is not None:
-            return [tx.part("policy")]
+        """The parts of the campaign that it touches; by default all."""
         return tx.parts()
 
     def settles(self, part: Part) -> bool:
@@ -886,7 +884,14 @@ def segment_part(tx: Transaction, segment: Any) -> Part:
 # Arms
 
 
-class ArmOperation(OperationModel):
+class ArmsOperation(OperationModel):
+    """A change of arms. With a holdout it is one of the policy's side: the other has one arm."""
+
+    def parts(self, tx: Transaction) -> Sequence[Part]:
+        return tx.parts() if tx.layout.rule is None else [tx.part("policy")]
+
+
+class ArmOperation(ArmsOperation):
     """An operation on an arm, by its name or number."""
 
     name: ClassVar[ArmChange]
@@ -903,7 +908,7 @@ class ArmOperation(OperationModel):
             require_arm_change(part.session, self.arm, self.name)
         for part in parts:
             getattr(part.session, f"{self.name}_arm")(self.arm)
-            part.note(tx.now, f"{self.name} arm", self.arm, by or None)
+            part.note(tx.now, f"{self.name} arm", self.arm, by)
 
 
 @final
@@ -928,7 +933,7 @@ class ResumeArm(ArmOperation):
 
 
 @final
-class AddArm(OperationModel):
+class AddArm(ArmsOperation):
     """Add an arm, from the next decision on."""
 
     name: ClassVar[str] = "arms"
@@ -943,12 +948,12 @@ class AddArm(OperationModel):
             require_new_arm(part.session, self.arm)
         added = [part.session.add_arm(self.arm) for part in parts]
         for part in parts:
-            part.note(tx.now, "add arm", self.arm, by or None)
+            part.note(tx.now, "add arm", self.arm, by)
         return int(max(added))
 
 
 @final
-class RestartArm(OperationModel):
+class RestartArm(ArmsOperation):
     """Forget what was released of an arm whose mean has changed (see `Session.restart_arm`)."""
 
     name: ClassVar[str] = "restart"
@@ -968,7 +973,7 @@ class RestartArm(OperationModel):
             raise refusal("mean_stays")
         added = max([session._restart(self.arm) for session in sessions])
         for part in parts:
-            part.note(tx.now, "restart arm", self.arm, by or None)
+            part.note(tx.now, "restart arm", self.arm, by)
         return added
 
 
@@ -981,13 +986,10 @@ class DropOpen(OperationModel):
 
     name: ClassVar[str] = "drop"
 
-    def parts(self, tx: Transaction) -> Sequence[Part]:
-        return tx.parts()
-
     def run(self, tx: Transaction, by: str) -> None:
         for part in tx.parts():
             part.session.drop_open()
-            part.note(tx.now, "drop", None, by or None)
+            part.note(tx.now, "drop", None, by)
 
 
 @final
@@ -1002,7 +1004,7 @@ class Finish(OperationModel):
             require_rewards({name: tx.part(name).session for name in tx.layout.parts})
         for part in parts:
             part.session.finish()
-            part.note(tx.now, "finish", None, by or None)
+            part.note(tx.now, "finish", None, by)
             if len(parts) > 1:
                 tx.accept(part)
 
@@ -1029,9 +1031,6 @@ class Close(OperationModel):
     winner: Arm = None
     read: bool = True
 
-    def parts(self, tx: Transaction) -> Sequence[Part]:
-        return tx.parts()
-
     def run(self, tx: Transaction, by: str) -> None:
         parts = tx.parts()
         # with a holdout the policy's side, which has arms that were added, shows it to everybody
@@ -1043,7 +1042,7 @@ class Close(OperationModel):
             part.session.close(self.why, winner=winner, read=self.read)
             if part.head.closed is None and part.closed is None:
                 part.closed = self.why
-                part.note(tx.now, "closed", part.closed, by or None)
+                part.note(tx.now, "closed", part.closed, by)
             tx.accept(part)
 
 
@@ -1061,9 +1060,6 @@ class Erase(OperationModel):
     reply: ClassVar[type[Reply]] = Voided
     passes: ClassVar[tuple[type[Exception], ...]] = (HorizonError,)
     user: User
-
-    def parts(self, tx: Transaction) -> Sequence[Part]:
-        return tx.parts()
 
     def run(self, tx: Transaction, by: str) -> int:
         parts, many = tx.parts(), 0
@@ -1088,7 +1084,7 @@ class Erase(OperationModel):
             tx.catch_up(part)
             people.use_up(who)
             tx.kept_arms.pop(who, None)
-            part.note(tx.now, "erased a person", None, by or None)
+            part.note(tx.now, "erased a person", None, by)
         return many
 
 
@@ -1097,9 +1093,6 @@ class Settle(OperationModel):
     """Record the answers whose time has passed, and make what is due. A server does so itself."""
 
     name: ClassVar[str] = "settle"
-
-    def parts(self, tx: Transaction) -> Sequence[Part]:
-        return tx.parts()
 
     def run(self, tx: Transaction, by: str) -> None:
         """All of it is done before."""

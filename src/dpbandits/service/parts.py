@@ -204,11 +204,10 @@ class Part:
         if people is not None:
             people.used, people.kept = used, None if people.kept is None else kept
 
-    def note(self, now: float, what: str, about: object, by: str | None) -> None:
-        """Add an event to the public log."""
-        asked = self.view.asked
+    def note(self, now: float, what: str, about: object, by: str = "") -> None:
+        """Add an event to the public log. by: who made it; empty where nobody says."""
         subject = None if about is None else str(about)
-        self.events.append(EventRow(now, what, subject, asked, by))
+        self.events.append(EventRow(now, what, subject, self.view.asked, by or None))
 
     def sealed(self, change: Change) -> Change:
         """A change with the private row that belongs to its head."""

@@ -774,7 +774,7 @@ class Host:
         notes: dict[str, Any] = {"closed_window": window, "unseen": unseen}
         if restarts:
             notes["fresh_since"] = generation
-        part.note(now, "fence", f"generation {generation}", None)
+        part.note(now, "fence", f"generation {generation}")
         change = change_of(part, now, notes=notes, lost=[lost])
         # the witness's position now: after a crash, the next call continues from it
         head = change.head._replace(before=seen.step, chain_before=seen.chain)
