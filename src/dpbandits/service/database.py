@@ -639,7 +639,6 @@ STATUSES = chosen(
 RESPONSE = select(tables.request.c.response).where(
     tables.request.c.group == OF, tables.request.c.place == bindparam("at")
 )
-RESPOND = insert(tables.request)
 KEY = chosen(tables.access_key, KeyRow, tables.access_key.c.hash == OF)
 ANY_KEY = select(func.min(tables.access_key.c.hash))
 RESOLVE = (
@@ -977,9 +976,8 @@ class Rows:
 
     def respond(self, responses: Mapping[str, str]) -> None:
         """Keep replies, for calls that are made again."""
-        rows = [{"group": self.group, "place": p, "response": r} for p, r in responses.items()]
-        if rows:
-            self._connection.execute(RESPOND, rows)
+        rows = [(self.group, *reply) for reply in responses.items()]
+        put(self._connection, tables.request, ("group", "place", "response"), rows)
 
     def _insert(self, table: Table, uid: str, rows: Sequence[Any], *by: str) -> None:
         """Insert rows of a campaign; those that are there already, by these columns, are written

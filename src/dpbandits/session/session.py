@@ -485,8 +485,7 @@ class Session:
         policy = self._state.policy
         if self._vault.arms != policy.arms:  # adding an arm was cut off before its vault
             self._vault = self._vault_for(policy, self._vault.noise)
-        self._view = view = View(self.seed, self._log, self._tables)
-        return view
+        return self._put(self._log)
 
     @property
     def _state(self) -> State:
@@ -1845,14 +1844,13 @@ class Session:
         require_one_mean(self.policy)
         self._settle_to_show()
         state = self._state
-        among = compared(state)
         drawn = state.assignment
         least = None if drawn is None else drawn.least_of_all(state.roster.in_play)
         estimates = beliefs(
             state.history,
             confidence,
             ruler=self.rewards,
-            among=among,
+            among=compared(state),
             together=self.policy.about.feedback == "semi",
             allocation=Allocation(least, self._sight, self._named_by_policy),
         )
@@ -1901,9 +1899,8 @@ class Session:
             )
         self._settle_to_show()
         learned, labels = self._state.learned, self._state.roster.labels
-        units = self.rewards
         return Predictions.of(
-            policy, learned, confidence, always=always, units=units, labels=labels
+            policy, learned, confidence, always=always, units=self.rewards, labels=labels
         )
 
     def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
@@ -2120,7 +2117,7 @@ def checked_tells(
         for at, (decision, reward) in enumerate(pairs):  # noqa: B007  # the error says where
             session = session_of(decision)
             view = session._view
-            if view.log.state.closing is not None and session._is_dropped(decision, view):
+            if session._is_dropped(decision, view):
                 continue
             id, play = view.find_pending(decision, session.campaign)
             found = checked.setdefault(session.campaign, {})

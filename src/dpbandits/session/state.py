@@ -694,8 +694,7 @@ class View:
         self.delays = None if state.delays is None else dict(state.delays)
         self.overdue, self.overtaken = state.overdue, (-1, 0)
         # pending decisions that are not overdue, by what they are counted as; None: not known
-        kept = None if before is None or not self.pending else before.in_time
-        self.in_time: InTime | None = kept
+        self.in_time: InTime | None = before.in_time if before and self.pending else None
         if self.policy.reader.together:
             self.step_counts = dict(state.step_counts)
             # what closed one block may close others; later only an answer does
