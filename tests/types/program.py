@@ -59,10 +59,12 @@ def session(rng: random.Random) -> str:
     assert not trial.alarms
     with suppress(AttributeError):
         print(dpb.simulated)  # type: ignore[attr-defined]  # checkers find a misspelt name
+    code: str | None = None
     try:
         trial.tell(several[0], 1.0)  # it is resolved
     except dpb.Error as error:
-        assert error.code == "decision"
+        code = error.code
+    assert code == "decision"
     saved: str = trial.to_json(key=bytes(32))
     again = dpb.Session.from_json(saved, key=bytes(32))
     again.close("enough", winner="green")
