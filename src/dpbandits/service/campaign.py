@@ -484,7 +484,8 @@ class Campaign:
 
     def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
         """Decisions with their propensities, in order, from after one round on; all of them, or at
-        most `limit`. Rewards are not in it: they are not kept.
+        most `limit`. Rewards are not in it: they are not kept. Unlike in a session's, `learn` is
+        false of decisions that waited as their arm was retired or restarted.
         """
         if limit is not None:
             return self._view("decisions", after=after, limit=limit)

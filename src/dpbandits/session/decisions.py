@@ -399,7 +399,8 @@ class KeptChoices:
 class DecisionRow(NamedTuple):
     """One decision. propensity: 1 where the policy's plan settled the action; None where it was
     drawn from a posterior, whose probabilities are not worked out, or from a law that depends on
-    such a draw (`min_share=`). waiting: no answer yet.
+    such a draw (`min_share=`). learn: as it was made, whatever became of its arm. waiting: no
+    answer yet.
     """
 
     id: int
