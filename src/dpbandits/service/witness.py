@@ -40,6 +40,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from dpbandits.core.errors import WitnessError
 from dpbandits.core.locks import this_process
 from dpbandits.service.database import (
+    PRESENT,
     Database,
     LiteConnections,
     address_of,
@@ -102,16 +103,18 @@ key_table = Table(
 
 APPEND_ONLY = {
     "sqlite": """
-CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table}
+CREATE TRIGGER IF NOT EXISTS {table}_no_update BEFORE UPDATE ON {table}
 BEGIN SELECT RAISE(ABORT, 'the witness is append only'); END;;
-CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table}
+CREATE TRIGGER IF NOT EXISTS {table}_no_delete BEFORE DELETE ON {table}
 BEGIN SELECT RAISE(ABORT, 'the witness is append only'); END""",
     "postgresql": """
 CREATE OR REPLACE FUNCTION dpbandits_witness_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE EXCEPTION 'the witness is append only'; END $$;;
-CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
+CREATE OR REPLACE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
 FOR EACH STATEMENT EXECUTE FUNCTION dpbandits_witness_refuse()""",
 }
+REFUSING = {"sqlite": ("_no_update", "_no_delete"), "postgresql": ("_append_only",)}
+"""How the names of these triggers end."""
 
 
 class Mark(NamedTuple):
@@ -196,7 +199,7 @@ class Witness:
         return f"Witness({self.place!r})"
 
     def _open(self, store: Database | None = None) -> None:
-        """Open it, make its tables, and read it once."""
+        """Open it, make its tables and triggers where they are missing, and read it once."""
         if self.path is not None:
             if not self._looking:
                 make_private_file(self.path)
@@ -207,7 +210,9 @@ class Witness:
             require_other_server(self._engine, store)
         require_durable(self._engine) if self.path is not None or self._is_server else None
         with self._engine.connect() as connection:
-            missing = metadata.tables.keys() - inspect(connection).get_table_names()
+            dialect = connection.dialect.name
+            named = {name + end for name in metadata.tables for end in ("", *REFUSING[dialect])}
+            missing = named - set(connection.exec_driver_sql(PRESENT[dialect]).scalars())
             if self._looking and mark_table.name in missing:
                 raise self._strange()
             if missing and not self._looking:
@@ -216,16 +221,15 @@ class Witness:
             connection.execute(select(func.count()).select_from(mark_table)).scalar()
 
     def _make_tables(self, connection: Connection) -> None:
+        """Make what is missing."""
         self._begin(connection)
         names = inspect(connection).get_table_names()
-        missing = [each for each in metadata.sorted_tables if each.name not in names]
-        if missing:
-            if mark_table in missing and names and not self._is_server:
-                raise self._strange()
-            metadata.create_all(connection)
-            for table in missing:
-                for statement in APPEND_ONLY[connection.dialect.name].split(";;"):
-                    connection.exec_driver_sql(statement.format(table=table.name))
+        if names and mark_table.name not in names and not self._is_server:
+            raise self._strange()
+        metadata.create_all(connection)
+        for table in metadata.sorted_tables:
+            for statement in APPEND_ONLY[connection.dialect.name].split(";;"):
+                connection.exec_driver_sql(statement.format(table=table.name))
         connection.commit()
 
     def _begin(self, connection: Connection) -> None:

@@ -91,6 +91,25 @@ def test_nothing_is_altered(lite: Lite) -> None:
                     anybody.execute(change)
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_triggers_that_a_restored_witness_lacks_are_made(
+    tmp_path: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    table, place = "dpbandits_witness_mark", str(tmp_path / "w")
+    alter, drop = f"UPDATE {table} SET step = 9", f"DROP TRIGGER {table}_no_update"
+    if kind == "postgresql":
+        server: Server = request.getfixturevalue("server")
+        place, drop = server.fresh("dropped"), f"DROP TRIGGER {table}_append_only ON {table}"
+    with closing(Witness(place)) as witness:
+        witness.add({"u": (ONE, None, 1.0)})
+        with witness._writing() as connection:
+            connection.exec_driver_sql(drop)
+    with closing(Witness(place)) as witness:
+        with pytest.raises(WitnessError), witness._writing() as connection:
+            connection.exec_driver_sql(alter)
+        assert witness.marks(["u"]) == {"u": ONE}
+
+
 def test_a_witness_without_its_log_counts_as_put_back(lite: Lite) -> None:
     with lite.open() as store:
         turns(create(store), 60)
