@@ -186,6 +186,30 @@ def test_a_guardrail_and_an_attribution_window_hold_on_both_sides(make: Open) ->
     assert {each.what for each in campaign["holdout"].alarms} == {"alarm"}
 
 
+@pytest.mark.parametrize(
+    ("options", "batches", "is_known"),
+    [
+        ({}, 0, True),
+        ({"min_share": 0.1}, 0, False),
+        ({"min_share": {"b": 0.1}}, 0, False),
+        ({**PEOPLE, "sticky": True}, 0, False),
+        ({}, 1, False),
+    ],
+)
+def test_a_loss_is_that_of_the_policy_s_own_choices(
+    store: Any, options: Any, batches: int, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ExpectedLoss(60, 1.0, 0.5, 0.1, 3)
+    monkeypatch.setattr(views, "expected_loss", lambda *_: said)
+    campaign = store.create("trial", POLICY, noise=dpb.SimulatedNoise(1), seed=1, **options)
+    for user in range(60):
+        known = {"user": user} if "sticky" in options else {}
+        campaign.tell(campaign.ask(**known), 1.0)
+    for batch in range(batches):
+        campaign.record("b", [1.0], key=f"{batch}")
+    assert campaign.expected_loss() == (said if is_known else None)
+
+
 def test_the_policy_s_people_are_compared_with_holdout_people(
     make: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -547,7 +547,8 @@ class Campaign:
         """What the people asked for so far are expected to have lost to privacy, were the arms'
         means what was released (see `ExpectedLoss`). It is simulated, which takes up to some
         seconds, and costs no privacy. None where it cannot be said, as before every arm in play has
-        a released mean, or for holdout people.
+        a released mean, or where it was not the policy alone that chose: with least shares, people
+        who keep their arm, recorded batches, and for holdout people.
 
         Raises:
             RuntimeError: another one is being simulated.

@@ -404,11 +404,22 @@ class InPlay(NamedTuple):
 def in_play(tx: Transaction, part: Part) -> InPlay:
     session = part.session
     arguments = None
-    if part.contexts is None and (tx.layout.rule is None or part is tx.part("policy")):
+    is_ours = tx.layout.rule is None or part is tx.part("policy")
+    if part.contexts is None and is_ours and has_chosen_all(session):
         paired = zip(session.beliefs(), session.arms, strict=True)
         played = [belief for belief, (_, status) in paired if status == "active"]
         arguments = session.policy, played, part.head.asked, session.rewards
     return InPlay(part.uid, part.head.step, arguments)
+
+
+def has_chosen_all(session: Session) -> bool:
+    """Whether the policy alone chose who gets which arm, as it does where it is simulated: no arm
+    has a least share, nobody keeps one for further visits, or was assigned elsewhere.
+    """
+    drawn, people = session._state.assignment, session._tables.people
+    is_sticky = people is not None and people.kept is not None
+    has_least = drawn is not None and drawn.has_least
+    return not (is_sticky or has_least or session._current.elsewhere)
 
 
 def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
