@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,22 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
         browser.value("document.getElementById('epsilon').value = '0,5'")
         browser.value("document.getElementById('create').click()")
         browser.wait("document.body.innerText.includes('epsilon: Not a possible value.')")
+
+
+def test_who_is_ahead_is_in_play_and_compared_by_means(browser: Browser, store: Any) -> None:
+    """Neither an arm that was retired, nor where means are not to be compared."""
+    policy = dpb.DPRateIMED(arms=["a", "b"], epsilon=20, first=4)
+    store.create("gone", policy)
+    store.create("weeks", policy, min_share=0.3, period=timedelta(days=7))
+    for name in ("gone", "weeks"):
+        store[name].tell_many([(each, float(each.label == "a")) for each in store[name].ask(40)])
+    store["gone"].retire_arm("a")
+    with at_work(store) as address:
+        ready(browser, f"{address}/static/index.html")
+        shown = browser.value("document.body.innerText")
+    assert "b is ahead since" in shown
+    assert "a is ahead since" not in shown
+    assert "Arms are compared within periods; no winner can be named yet." in shown
 
 
 def test_the_least_cost_is_ahead(browser: Browser, store: Any) -> None:

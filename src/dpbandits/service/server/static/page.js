@@ -95,21 +95,23 @@ async function campaigns() {
     : el("p", { class: "soft" }, "There are no campaigns yet."), others]];
 }
 
-// Who is ahead by released means, and since which release.
+// Which arm in play is ahead by released means, and since which release.
 
 async function standing(summary) {
   if (summary.winner !== null) return `Every decision shows ${summary.winner}.`;
   if (summary.segments.length) return `In parts: ${summary.segments.join(", ")}.`;
   if (summary.features !== null) return "Decisions depend on what is known of each visitor.";
   const [history, beliefs, options] = await Promise.all(["history", "beliefs", "options"].map((view) => call(at(summary.name, view))));
-  return ahead(history, beliefs, scale(options));
+  return ahead(history, beliefs, scale(options), summary);
 }
 
-function ahead(history, beliefs, { sign }) {
+function ahead(history, beliefs, { sign }, summary) {
   if (beliefs.best !== null) return `${beliefs.best} is the best arm, at confidence ${fine(beliefs.confidence)}.`;
-  const leaders = history.map(({ arms }) => arms.filter((arm) => arm.mean !== null).reduce((best, arm) => (best === null || sign * (arm.mean - best.mean) > 0 ? arm : best), null)?.label ?? null);
+  const inPlay = new Set(summary.arms.filter(({ status }) => status === "active").map(({ arm }) => String(arm)));
+  const leaders = history.map(({ arms }) => arms.filter((arm) => arm.mean !== null && inPlay.has(arm.label)).reduce((best, arm) => (best === null || sign * (arm.mean - best.mean) > 0 ? arm : best), null)?.label ?? null);
   const leader = leaders.at(-1) ?? null;
   if (leader === null || beliefs.together) return leader === null ? "Nothing was released yet." : "Several arms are shown at a time; see their means.";
+  if (beliefs.in_periods) return `Arms are compared within periods; no winner can be named${beliefs.is_over ? "" : " yet"}.`;
   const since = history[leaders.findLastIndex((label) => label !== leader) + 1];
   return `${leader} is ahead since ${day(since.at)} UTC; no winner can be named${beliefs.is_over ? "" : " yet"}.`;
 }
@@ -177,7 +179,7 @@ async function single(name, segment, summary) {
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
     beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
       table("Arms", [["arm", ""], ["status", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.status)))))
-    : part("arms", "Who is ahead?", el("p", { class: "lead" }, ahead(history, beliefs, show)), arms("Arms", beliefs, show, status, lift),
+    : part("arms", "Who is ahead?", el("p", { class: "lead" }, ahead(history, beliefs, show, summary)), arms("Arms", beliefs, show, status, lift),
       el("p", { class: "soft" }, `Below each number: its interval. All intervals hold together, at all times, at confidence ${fine(beliefs.confidence)}. `,
         lift === null ? "" : `Against ${lift.control}: the difference of the means${show.isRate ? ", in percentage points" : ""}.`),
       el("p", {}, beliefs.advice),
