@@ -76,8 +76,9 @@ def p_value(sums: np.ndarray, law: np.ndarray) -> float:
     return float(chi2.sf(((seen - wanted) ** 2 / wanted).sum(), len(starts) - 1))
 
 
+@pytest.mark.parametrize("environment", ["categorical", "resampled"], indirect=True)
 def test_a_block_has_the_law_of_the_lattice(environment: Environment, grid: dpb.Grid) -> None:
-    """An arm's own, and those of whole records."""
+    """An arm's own, and those of whole records; all `Independent` ones draw them in one way."""
     rng, arms = np.random.default_rng(1), np.arange(2)
     whole = np.array([environment.block_many(arms, ROUNDS, grid, rng) for _ in range(BLOCKS)])
     alone = np.array([environment.block(1, ROUNDS, grid, rng) for _ in range(BLOCKS)])
