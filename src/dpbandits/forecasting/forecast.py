@@ -1064,17 +1064,12 @@ def expected_loss(
         return None
     runs = min(int(MOST_ROUNDS / longer) // people, RUNS)
     ours, plain = (
-        regret_of_runs(each, world, people, runs, seed + at) * ruler.span
+        simulate(each, world, people, runs=runs, seed=seed + at, at=[]).regret() * ruler.span
         for at, each in enumerate(both)
     )
     error = np.hypot(*(np.std(each, ddof=1) / np.sqrt(runs) for each in (ours, plain)))
     loss = float(ours.mean())
     return ExpectedLoss(people, loss, loss - float(plain.mean()), round(float(error), 9), runs)
-
-
-def regret_of_runs(policy: Policy, world: Bernoulli, people: int, runs: int, seed: int) -> Floats:
-    """Pseudo-regret of each run at its end, shape (runs,)."""
-    return simulate(policy, world, people, runs=runs, seed=seed, at=[]).regret()
 
 
 def clipped(mean: float | None, ruler: Range) -> float:

@@ -176,7 +176,8 @@ class BinaryTree(PureDP, ArmTrees):
         for memory, leaf, total in zip(memories, leaves, totals, strict=True):
             starts.append(len(exact))
             exact.append(completed_sum(memory[2:], leaf, total))
-            exact.extend([0] * self._spare_draws(leaf))
+            if self.padded:
+                exact.extend([0] * (self.levels - leaf.bit_count()))
         drawn = laplaces(noise, exact, sensitivity=self.grid.steps, epsilon=self.share)
         starts.append(len(exact))
         return [
@@ -185,9 +186,6 @@ class BinaryTree(PureDP, ArmTrees):
                 memories, leaves, counts, pairwise(starts), strict=True
             )
         ]
-
-    def _spare_draws(self, leaf: int) -> int:
-        return self.levels - leaf.bit_count() if self.padded else 0
 
     def _stepped(
         self, memory: Any, leaf: int, count: int, node: int, drawn: list[int]

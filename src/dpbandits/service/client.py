@@ -437,24 +437,22 @@ class Requests:
             owed = self._owed.popleft()
         except IndexError:
             return
+        is_done = False
         try:
-            answer = yield from self.send(self._request(owed.campaign, owed.ask), 1)
-            if not isinstance(answer, Failure) and answer.status_code < 400:
-                ids = [each.id for each in self._answered(owed.ask, answer)]
-                for at in range(0, len(ids), MOST_ITEMS):
-                    some = ids[at : at + MOST_ITEMS]
-                    void = Void.model_construct(decisions=some, key=None)
-                    answer = yield from self.send(self._request(owed.campaign, void), 1)
-                    if is_unavailable(answer):
-                        break
-        except StoreError:  # a strange reply; the call that it came after has succeeded
-            self._owed.append(owed)
-            return
-        except BaseException:
-            self._owed.append(owed)
-            raise
-        if is_unavailable(answer):
-            self._owed.append(owed)
+            with suppress(StoreError):  # a strange reply; the call that it came after has succeeded
+                answer = yield from self.send(self._request(owed.campaign, owed.ask), 1)
+                if not isinstance(answer, Failure) and answer.status_code < 400:
+                    ids = [each.id for each in self._answered(owed.ask, answer)]
+                    for at in range(0, len(ids), MOST_ITEMS):
+                        some = ids[at : at + MOST_ITEMS]
+                        void = Void.model_construct(decisions=some, key=None)
+                        answer = yield from self.send(self._request(owed.campaign, void), 1)
+                        if is_unavailable(answer):
+                            break
+                is_done = not is_unavailable(answer)
+        finally:
+            if not is_done:
+                self._owed.append(owed)
 
 
 def is_unavailable(answer: httpx.Response | Failure) -> bool:
