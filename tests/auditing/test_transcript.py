@@ -202,7 +202,8 @@ def test_a_record_of_one_arm_costs_what_a_whole_record_does(
         return [alone, -alone]
 
     monkeypatch.setattr(replays, "wishes", moves)
-    result = transcript_level(feed(JointBatch(epsilon=HALF, size=3, grid=Grid(steps=1))), rounds=32)
+    joint = JointBatch(epsilon=HALF, size=3, grid=Grid(steps=1))
+    result = transcript_level(feed(joint), rounds=8, replays=FEW)
     assert result.outcome == "passed"
     assert Fraction(result.details["loss"]) == HALF
     assert result.lower_bound == float(HALF)
@@ -312,11 +313,12 @@ class TakesNothingAway(Twin):
         )
 
 
-DEPTH = Fraction(TREE.levels)
+LONE = replace(TREE, actions=1)  # which is replayed in a third of the time
+UNPAID = Fraction(TREE.levels, TREE.levels - 1)
 WIDER = SignedTree(epsilon=HALF, leaves=8, actions=2, grid=BITS, base=5)
 BROKEN: list[tuple[str, Mechanism, str | None]] = [
-    ("half the noise", Twin(inner=TREE, times=Fraction(2)), "1"),
-    ("a level not paid for", Twin(inner=TREE, times=DEPTH / (DEPTH - 1)), "3/4"),
+    ("half the noise", Twin(inner=LONE, actions=1, times=Fraction(2)), "1"),
+    ("a level not paid for", Twin(inner=LONE, actions=1, times=UNPAID), "3/4"),
     ("a draw for each action at the cost of one", Twin(inner=TREE, apart=True), "1"),
     ("nodes ahead without noise", TakesNothingAway(inner=WIDER), None),
     ("half the variance", Twin(inner=ROOT, times=Fraction(2)), "1"),
