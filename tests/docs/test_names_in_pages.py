@@ -1,4 +1,4 @@
-"""Names that pages mention, with dots, are those of the package."""
+"""Names that pages mention, with dots, are those of the package, and paths of files are there."""
 
 import re
 from pathlib import Path
@@ -39,6 +39,13 @@ def test_every_dotted_name_is_there(page: Path) -> None:
         except (ImportError, AttributeError):
             missing.append(name)
     assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+def test_every_file_of_the_repository_is_there(page: Path) -> None:
+    paths = re.findall(r"`([a-z]+/[\w./-]+\.[a-z]+)", page.read_text(encoding="utf-8"))
+    ours = [path for path in paths if (REPOSITORY / path.partition("/")[0]).is_dir()]
+    assert not [path for path in ours if not (REPOSITORY / path).exists() and "NAME" not in path]
 
 
 def test_names_are_found_at_all() -> None:
