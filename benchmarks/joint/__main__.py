@@ -35,7 +35,7 @@ ln t (first = 32 K/ε, level = 1) has 8,527 there: `benchmarks.matroid`, and aga
 
 NOTE = (
     "All policies have their defaults. Whether half the regret of what shares ε out is reached is "
-    "asked [with the best of its constants](joint_constants.md); there, too, is what 5,600 is "
+    "asked with the best of its constants in joint_constants.csv; there, too, is what 5,600 is "
     "compared with."
 )
 

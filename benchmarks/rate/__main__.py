@@ -27,10 +27,10 @@ from benchmarks.table import Row, show, write
 
 PRESETS = tuple(dpb.DPRateIMED.presets)
 NOTE = """\
-All constants were chosen on other instances than those that are reported
-([frontier](rate_safe.md) of "safe"), but for the last step of "balanced", where several choices
-were played on these, too ([decision 8](../../../decisions/0008-default-policy.md)). Worst runs
-grow with the number of runs, of which "safe" has more than the others."""
+All constants were chosen on other instances than those that are reported (rate_safe.csv has the
+frontier of "safe"), but for the last step of "balanced", where several choices were played on
+these, too (decision 8). Worst runs grow with the number of runs, of which "safe" has more than the
+others."""
 
 TRIED = (
     (1, 16, 2, 0, 1),

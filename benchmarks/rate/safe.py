@@ -23,9 +23,8 @@ from benchmarks.table import Row, show, write
 LONG = (10**8,)
 NOTE = """\
 Preset "safe" of `DPRateIMED`: the mean over the balanced preset's, and the worst run over the
-candidate's own mean. Tuning instances only; what is reported is in [DPRateIMED](rate.md). The price
-of a plain level grows with T, that of a doubt does not
-([decision 8](../../../decisions/0008-default-policy.md))."""
+candidate's own mean. Tuning instances only; what is reported is in rate.csv. The price of a plain
+level grows with T, that of a doubt does not (decision 8)."""
 
 
 class Candidate(NamedTuple):
