@@ -1268,9 +1268,9 @@ class Database:
         """Empty SQLite's log, unless somebody is reading it: the differences of open sums in it are
         rewards. PostgreSQL sees to its own.
         """
+        self._require_own_process()
         if self.file is None:
             return
-        self._require_own_process()
         with translated("written"), self._alone.one(self.engine) as connection:
             self._emptied = -math.inf  # where somebody reads, the next transaction tries again
             self._empty_log(connection)

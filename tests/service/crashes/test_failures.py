@@ -313,6 +313,23 @@ def test_a_child_leaves_a_transaction_of_its_parent_alone(server: Server, lite: 
         assert [*witness.marks(["u"])] == ["u"]
 
 
+def test_a_child_that_closes_its_store_cuts_no_connection_of_its_parent(
+    server: Server, tmp_path: Path
+) -> None:
+    name = secrets.token_hex(8)
+    with open_store(server.fresh(name), witness=tmp_path / "witness") as store:
+        create(store)
+        connected = f"SELECT pid FROM pg_stat_activity WHERE datname = '{name}'"
+        before = server.run(connected)
+
+        def work(_: int) -> Counter[str]:
+            store.close()
+            return Counter()
+
+        in_children(1, work)
+        assert server.run(connected) == before != []
+
+
 # Calls that one transaction makes
 
 
