@@ -455,8 +455,9 @@ def full_information_lower_bound(
         return 0.0
     log_k = math.log(actions)
     share, each = 1.0 - math.log(2.0) / log_k, 2.0 * gap * 2.0 * math.atanh(gap) / log_k
-    n = min(float(rounds), math.floor(share / (2.0 * each)))
-    free = max(0.0, 0.5 * gap * n * (share - n * each))
+    most = share / (2.0 * each)  # of all n, whole or not
+    sides = (min(rounds, n) for n in (math.floor(most), math.ceil(most)))
+    free = max(0.5 * gap * n * max(0.0, share - n * each) for n in sides)
     if epsilon is None:
         return free
     return max(free, 0.2 * 0.49 * gap * min(float(rounds), log_k / (10.0 * epsilon * gap)))

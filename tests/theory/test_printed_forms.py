@@ -164,6 +164,8 @@ def test_full_information_holds_at_every_horizon() -> None:
             free = theory.full_information_lower_bound(actions, gap, 10**6)
             assert 0 <= free <= found[-1]
     assert theory.full_information_lower_bound(1000, 0.01, 10**8) > math.log(1000) / (256 * 0.01)
+    once = 0.3 * (1 - (2 * 0.6 * math.log(1.6 / 0.4) + math.log(2)) / math.log(45))  # n = 1
+    assert theory.full_information_lower_bound(45, 0.6, 100) == pytest.approx(once)
 
 
 def test_lower_bounds_of_worst_instances() -> None:
