@@ -79,7 +79,6 @@ KEPT = {
     "policies/super_arms/test_joint.py"
     "::test_evidence_is_the_private_divergence_up_to_what_the_noise_takes": "^3-2|^1-8",
     "service/restored/test_losses.py::test_a_repeated_answer_tells_nothing_of_the_first": "lambda",
-    "service/test_failing_policies.py::test_any_two_calls_in_one_transaction_are_read_back": "True",
     "service/test_looking.py::test_a_role_without_rights_to_private_tables_is_enough": "segments",
     "service/test_operations.py::test_operations_keep_their_promises": (
         "^(windowed people in segments|windowed guardrail|contexts of windowed people)"

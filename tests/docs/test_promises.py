@@ -11,7 +11,7 @@ GUIDE = REPOSITORY / "docs" / "guides" / "operating.md"
 TESTS = {
     1: [
         "crashes/test_kills.py::test_twenty_kills",
-        "crashes/test_failures.py::test_a_commit_whose_reply_is_lost",
+        "crashes/test_faults.py::test_no_block_is_drawn_for_twice",
         "crashes/test_failures.py::test_a_disk_that_is_full",
         "crashes/test_failures.py::test_a_server_that_goes_away",
         "rows/test_append_only.py::test_every_connection_to_a_file_waits_for_the_disk",
@@ -36,12 +36,12 @@ TESTS = {
         "restored/test_fence.py::test_a_crash_between_commit_and_witness_is_made_good_before_a_fence",
         "test_operations.py::test_operations_keep_their_promises",
         "test_refused_calls.py::test_noise_that_fails_undoes_no_release",
-        "test_failing_policies.py::test_nothing_is_drawn_twice",
+        "crashes/test_faults.py::test_no_block_is_drawn_for_twice",
     ],
     4: [
         "test_looking.py::test_what_is_not_witnessed_is_not_shown",
         "restored/test_fence.py::test_two_clones_at_once",
-        "crashes/test_failures.py::test_a_witness_that_cannot_be_written",
+        "crashes/test_faults.py::test_no_block_is_drawn_for_twice",
         "restored/test_fence.py::test_a_release_that_was_never_witnessed_stays_unseen",
     ],
     5: [

@@ -432,50 +432,6 @@ def test_what_was_edited_is_given_up(tmp_path: Path, what: str) -> None:
     made.close()
 
 
-TABLES = pytest.mark.parametrize("table", ["release", "ledger", "head", "private_state"])
-
-
-@pytest.mark.parametrize("setting", ["plain", "window"])
-@TABLES
-def test_a_trigger_has_no_block_drawn_twice(tmp_path: Path, setting: str, table: str) -> None:
-    """Whether what a block's noise came to can be written may depend on it: that tells of one draw.
-    Nothing is lost once it can be written.
-    """
-    made, campaign = alone(tmp_path, setting)
-    asked = campaign.ask(2)
-    answers = [(each, reward_of(at)) for at, each in enumerate(asked)]
-    if setting == "window":
-        campaign.tell_many(answers)
-        made.now += WINDOW + 1
-    with picky(made, table):
-        for _ in range(5):
-            with pytest.raises(dpb.StoreError):
-                campaign.settle() if setting == "window" else campaign.tell_many(answers)
-        assert made.noise.drawn == 1
-    campaign.settle()
-    late = "gone" if setting == "window" else "already"
-    assert {*campaign.tell_many([(each, 0) for each in asked])} == {late}
-    assert (made.noise.drawn, campaign.generation, len(campaign.releases())) == (1, 1, 1)
-    assert times_read(made.noise.sums)[:2] == [1, 1]
-    made.close()
-
-
-@TABLES
-def test_a_refused_row_has_no_block_drawn_twice(tmp_path: Path, table: str) -> None:
-    """The campaign is fenced, also where that cannot be written for some time."""
-    made, campaign = alone(tmp_path)
-    answers = [(each, 1) for each in campaign.ask(2)]
-    with picky(made, table, REFUSES):
-        for _ in range(5):
-            with suppress(dpb.StoreError):
-                campaign.tell_many(answers)
-        assert made.noise.drawn == 1
-    assert campaign.tell_many(answers) == ["gone"] * 2
-    assert (made.noise.drawn, campaign.generation) == (1, 2)
-    assert not [line for line in campaign.ledger if line.kind == "read"]
-    made.close()
-
-
 def test_a_segment_that_was_edited_undoes_no_release_of_another(tmp_path: Path) -> None:
     """Both are asked in one transaction."""
     made, campaign = alone(tmp_path, "window", segments=["DE", "FR"])

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import Any
 
 import pytest
 
 import dpbandits as dpb
 from dpbandits.service.operations import RecordOutcomes
-from dpbandits.service.transaction import Written
 from tests.service.conftest import KEY
 from tests.service.timelines import Lite, create, inside
 
@@ -56,26 +54,6 @@ def test_a_batch_of_a_lost_timeline_is_not_read_again(lite: Lite, many: list[int
         assert status == ("gone" if releases else "recorded")
     assert campaign.summary().asked == (0 if releases else 3)
     assert campaign.record("a", (3, 2), key="another") == "recorded"
-
-
-def test_a_commit_that_fails_lets_the_batch_be_recorded(
-    lite: Lite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The witness knows of the batch, and the campaign was not fenced since: nothing of it was
-    recorded, so it is recorded now.
-    """
-    campaign = create(lite.open(), POLICY)
-
-    def fails(self: Any, rows: Any) -> None:
-        raise OSError("the disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Written, "write", fails)
-        with pytest.raises(dpb.StoreError, match="disk"):
-            campaign.record("a", (3, 2), key="w")
-    assert campaign.summary().asked == 0
-    assert campaign.record("a", (3, 2), key="w") == "recorded"
-    assert campaign.summary().asked == 3
 
 
 def test_a_witness_without_batches_gets_a_table_of_them(lite: Lite) -> None:

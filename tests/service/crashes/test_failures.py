@@ -1,5 +1,5 @@
-"""A database that goes away, is full, or commits and says nothing; a witness that cannot be
-written; many processes at once.
+"""A database that goes away or is full, and many processes at once; test_faults.py has every other
+place where a call fails.
 """
 
 from __future__ import annotations
@@ -24,46 +24,13 @@ from dpbandits.service import database
 from dpbandits.service.opening import open_store
 from dpbandits.service.operations import Ask, Void, told_pairs
 from dpbandits.service.transaction import Host, QueuedCall
-from dpbandits.service.witness import Witness, mark_table
+from dpbandits.service.witness import mark_table
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, inside, turns
 
 
 def told(campaign: Any, asked: list[Any], reward: float = 1) -> set[str]:
     return {*campaign.tell_many([(decision, reward) for decision in asked])}
-
-
-@pytest.mark.parametrize("stands", [True, False])
-def test_a_commit_whose_reply_is_lost(
-    make: Open, monkeypatch: pytest.MonkeyPatch, stands: bool
-) -> None:
-    """Whether it stands is not known; made again, the call counts nothing twice."""
-    store = make()
-    campaign, commit = create(store), Connection.commit
-
-    def eaten(connection: Connection) -> None:
-        is_ours = connection.engine is store.database.engine
-        if stands or not is_ours:
-            commit(connection)
-        if is_ours:
-            raise OSError("the reply never came")
-
-    def lost(call: Callable[[], Any]) -> None:
-        with monkeypatch.context() as patched:
-            patched.setattr(Connection, "commit", eaten)
-            with pytest.raises(StoreError, match="same call again"):
-                call()
-
-    lost(lambda: campaign.ask(20, key="k"))
-    asked = campaign.ask(20, key="k")
-    assert make()["c"].ask(20, key="k") == asked
-    lost(lambda: told(campaign, asked[:3]))  # which nothing is drawn for
-    lost(lambda: told(campaign, asked))
-    assert told(campaign, asked, 0) == {"already"}  # what was drawn is written by the next call
-    lost(campaign.add_arm)
-    assert (campaign.summary().asked, len(campaign.arms)) == (20, 3 + stands)
-    assert campaign.generation == 1
-    turns(campaign, 20)
 
 
 def test_a_disk_that_is_full(lite: Lite) -> None:
@@ -82,31 +49,6 @@ def test_a_disk_that_is_full(lite: Lite) -> None:
         assert campaign.summary().asked == 40
         assert told(campaign, asked) == {"recorded"}
         turns(campaign, 20)
-
-
-@pytest.mark.parametrize(
-    ("name", "error"), [("_begin", OSError), ("add", OSError), ("add", MemoryError)]
-)
-def test_a_witness_that_cannot_be_written(
-    lite: Lite, monkeypatch: pytest.MonkeyPatch, name: str, error: type[Exception]
-) -> None:
-    """What is committed is not done again, and shown once it is witnessed."""
-    with lite.open() as store:
-        campaign = create(store)
-        asked = campaign.ask(40)
-
-        def full(*_: object) -> None:
-            raise error
-
-        with monkeypatch.context() as patched:
-            patched.setattr(Witness, name, full)
-            with pytest.raises(StoreError if name == "add" else dpb.WitnessError):
-                told(campaign, asked)
-            with pytest.raises((RuntimeError, error)):
-                campaign.releases()
-        assert told(campaign, asked, 0) == {"already"}
-        assert (campaign.generation, campaign.summary().told) == (1, 40)
-        assert campaign.releases()
 
 
 def test_a_server_that_goes_away(
