@@ -276,13 +276,12 @@ def operation_command(kind: Any) -> Callable[..., None]:
         text: Any = field.annotation if field.annotation in (int, bool) else str
         many = str(field.annotation).startswith(("list", "tuple"))
         shape: Any = list[str] if many else text
-        info: Any = typer.Argument() if field.is_required() else typer.Option()
-        default = inspect.Parameter.empty if field.is_required() else field.default
-        if not field.is_required() and text is str:
-            shape = shape | None
-        annotation = Annotated[shape, info]
-        kept = arguments if field.is_required() else options
-        kept.append(KEYWORD(name, default=default, annotation=annotation))
+        if field.is_required():
+            arguments.append(KEYWORD(name, annotation=Annotated[shape, typer.Argument()]))
+        else:
+            shape = shape | None if text is str else shape
+            annotation = Annotated[shape, typer.Option()]
+            options.append(KEYWORD(name, default=field.default, annotation=annotation))
 
     def call(**given: Any) -> None:
         of, store, witness = given.pop("name"), given.pop("store"), given.pop("witness")
