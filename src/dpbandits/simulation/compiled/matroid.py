@@ -25,7 +25,7 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.compiled.driver import UNLIMITED, player, player_together
+from dpbandits.simulation.compiled.driver import UNLIMITED, player, player_together, read
 from dpbandits.simulation.compiled.jit import (
     crossing,
     dp_klucb,
@@ -37,7 +37,7 @@ from dpbandits.simulation.compiled.jit import (
     lazy_ucb,
     ucb1,
 )
-from dpbandits.simulation.compiled.parts import improve, laplace
+from dpbandits.simulation.compiled.parts import improve
 from dpbandits.simulation.compiled.thompson import beta
 
 UCB, KL_OSM, DP_UCB, DP_KL, BETA, GAUSSIAN, DP_TS = range(7)
@@ -207,9 +207,7 @@ def fold_block(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> No
     """Add an element's noisy block to its sum, or replace the sum."""
     if p.first == FORGET:
         s.totals[arm], s.n[arm] = 0, 0
-    s.totals[arm] += total + (laplace(rng, p.scale) if p.scale > 0.0 else 0)
-    s.n[arm] += s.open_[arm]
-    s.draws[arm] += 1
+    read(p, s, state, arm, total, rng)
 
 
 @inline
