@@ -467,11 +467,9 @@ def as_float(loss: float | Fraction) -> float:
 
 
 def pair_of(witness: Witness, event: int, change: Any, after: list[RecordedDraw]) -> Pair:
-    ratio = log_ratio(witness.draws, after)
-    outcome = 0.0 if ratio is None else as_float(ratio)
     return Pair(
         loss(witness.draws, after),
-        outcome,
+        as_float(log_ratio(witness.draws, after) or 0.0),
         witness.begins(event),
         event,
         tuple(np.atleast_1d(change).tolist()),
@@ -512,13 +510,13 @@ class Case(NamedTuple):
     def confirm(self) -> None:
         self.witness.confirm(self.pair.event, change_of(self.pair.change), self.after)
 
-    def outcome(self) -> Fraction | None:
-        """The log-ratio of the outcome that was seen, in whichever direction it is larger; None if
-        it is not known.
+    def outcome(self) -> Fraction:
+        """The log-ratio of the outcome that was seen, in whichever direction it is larger; 0 if it
+        is not known.
         """
-        ratio = log_ratio(self.witness.draws, self.after)
-        if ratio is None or isinstance(ratio, Fraction):
-            return None if ratio is None else abs(ratio)
+        ratio = log_ratio(self.witness.draws, self.after) or Fraction(0)
+        if isinstance(ratio, Fraction):
+            return abs(ratio)
         return max(Fraction(0), Fraction(abs(ratio)) - SLACK)
 
 
@@ -591,13 +589,10 @@ def cost(case: Case) -> tuple[Fraction, Fraction | None]:
     pair, witness = case.pair, case.witness
     if witness.shown:
         chosen = any(draw.family.startswith("select") for draw in witness.draws)
-        return (case.outcome() or Fraction(0)) if chosen else pair.loss, pair.loss
+        return case.outcome() if chosen else pair.loss, pair.loss
     if witness.sums is None:
         return Fraction(0), pair.loss
-    try:
-        told = witness.sums.loss(case.after)
-    except Undecided:
-        return Fraction(0), pair.loss
+    told = witness.sums.loss(case.after)
     most = pair.loss if told.most is None else min(pair.loss, told.most)
     return min(told.least, most), most
 
@@ -611,13 +606,13 @@ def certified_loss(runs: list[Found], found: Priced) -> float:
     )
     certain, best = found.least if sure else Fraction(0), None
     if found.least and found.case.witness.shown:
-        certain = max(certain, found.case.outcome() or Fraction(0))
+        certain = max(certain, found.case.outcome())
     for run in sorted(runs, key=lambda run: len(run.witness.draws)):
         for pair in run.worst:
             if certain >= found.least or pair.loss <= certain or not run.witness.shown:
                 break  # no outcome tells more than the loss
             case = case_of(pair, run.witness)
-            if (told := case.outcome() or Fraction(0)) > certain:
+            if (told := case.outcome()) > certain:
                 certain, best = told, case
     if best is not None and best.pair != found.case.pair:  # that one was repeated already
         best.confirm()
