@@ -109,7 +109,6 @@ def test_no_audit_of_what_is_right_certifies_more_than_it_leaks() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_half_a_claim_is_caught_within_1500_runs(seed: int) -> None:
-    """`python -m benchmarks.sequential` does so with ten seeds."""
     report = dpb.audit(
         "AnytimeLazyUCB",
         "1/2",
