@@ -100,9 +100,9 @@ class Predictions:
                 of the largest variance, 1/4, and the most that the ridge can move an estimate. They
                 do not account for arms being chosen by earlier releases; their coverage is
                 measured. True for intervals that hold for all contexts and arms at all times at
-                once: proved under zCDP and without privacy, a sketch under pure ε
-                (proofs/context.md). They are several times as wide. Both take the weights of each
-                arm to have a norm of at most 1.
+                once, if no arm was added: proved under zCDP and without privacy, a sketch under
+                pure ε (proofs/context.md). They are several times as wide. Both take the weights of
+                each arm to have a norm of at most 1.
             units: the range of rewards; by default [0, 1].
             labels: names of the arms.
 
