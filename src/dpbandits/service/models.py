@@ -434,6 +434,7 @@ class SentLift(Record):
     control: str
     confidence: float
     changed: list[str]
+    in_periods: bool = False
 
 
 class SentPart(Record):

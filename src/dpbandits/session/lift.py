@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
 from dpbandits.core.tables import Rows, aligned, cell_text
-from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.beliefs import OVER_TIME, Beliefs
 from dpbandits.session.ranges import Range
 
 
 class ArmLift(NamedTuple):
     """One arm against the control arm, in the user's units. None where nothing was released yet of
-    one of them.
+    one of them, and with periods, where arms are seen at different times.
 
     people: how many rewards the arm's released mean covers. difference, low, high: the arm's mean
         less the control arm's. ratio, ratio_low, ratio_high: the arm's mean over the control arm's;
@@ -56,12 +56,14 @@ class Lift(Rows[ArmLift]):
     confidence: that all intervals hold, of all arms and at all times at once.
     changed: labels of arms whose mean has changed meanwhile: theirs, and all if the control arm is
         among them, are no comparison of the same time.
+    in_periods: whether arms are compared within periods alone; then no difference is known.
     """
 
     rows: tuple[ArmLift, ...]
     control: str
     confidence: float
     changed: tuple[str, ...] = ()
+    in_periods: bool = False
 
     kind: ClassVar[Any] = ArmLift
 
@@ -76,6 +78,8 @@ class Lift(Rows[ArmLift]):
             f"Each arm less {self.control}, and over it; all intervals hold at all times at once "
             f"with confidence {at}."
         ]
+        if self.in_periods:
+            notes = [OVER_TIME]
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
         return "\n".join((aligned([head, *cells]), *notes))
@@ -101,7 +105,8 @@ def lift_of(estimates: Beliefs, control: int, ruler: Range | None) -> Lift:
     for number, row in enumerate(estimates.rows):
         if number == control:
             continue
-        if None in (row.mean, row.low, row.high, base.mean, base.low, base.high):
+        known = row.mean, row.low, row.high, base.mean, base.low, base.high
+        if estimates.in_periods or None in known:
             rows.append(ArmLift(row.label, row.people))
             continue
         mean, low, high = (float(each or 0.0) for each in (row.mean, row.low, row.high))
@@ -117,7 +122,9 @@ def lift_of(estimates: Beliefs, control: int, ruler: Range | None) -> Lift:
                 *(ratios if has_ratio else (None, None, None)),
             )
         )
-    return Lift(tuple(rows), base.label, estimates.confidence, estimates.changed)
+    return Lift(
+        tuple(rows), base.label, estimates.confidence, estimates.changed, estimates.in_periods
+    )
 
 
 def over(value: float, base: float) -> float | None:

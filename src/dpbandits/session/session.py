@@ -1861,7 +1861,8 @@ class Session:
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift:
         """Return by how much the mean of every other arm differs from the control arm's, and their
-        ratio, with intervals: from released values only, so it has no privacy cost.
+        ratio, with intervals: from released values only, so it has no privacy cost. With periods
+        none is known: arms are seen at different times, and a mean is about all of them.
 
         Args:
             control: the name or number of the arm that others are compared with; by default the

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from dpbandits.core.contexts import names_of_outcomes
 from dpbandits.core.privacy import Guarantee, printed
 from dpbandits.policies.contextual import ContextualPolicy
+from dpbandits.session.beliefs import OVER_TIME, Beliefs
 from dpbandits.session.times import MOST_COMPARED, length_words
 from dpbandits.version import __version__
 
 if TYPE_CHECKING:
-    from dpbandits.session.beliefs import Beliefs
     from dpbandits.session.session import Session
 
 WIDTH = 88
@@ -213,6 +213,8 @@ def results_words(session: Session) -> str:
         return ""
     estimates = session.beliefs()
     said = f"Results: {estimates.advice} {means_words(session, estimates)}."
+    if estimates.in_periods:
+        return f"{said} {OVER_TIME}"
     if not 1 < len(estimates) <= MOST_COMPARED or estimates.together:
         return said
     lift = session.lift()

@@ -170,7 +170,7 @@ async function single(name, segment, summary) {
   const [alarms, history, recent, ratio, ledger, events, spent, rail, options] = await Promise.all(
     ["alarms", "history", "recent", "sample_ratio", "ledger", "events", "spent", "guardrail", "options"].map(get));
   const harm = rail === null ? null : await get("harm");
-  const lift = beliefs === null || beliefs.together || beliefs.rows.length < 2 ? null : await get("lift");
+  const lift = beliefs === null || beliefs.together || beliefs.in_periods || beliefs.rows.length < 2 ? null : await get("lift");
   const status = new Map(summary.arms.map((each) => [String(each.arm), each.status]));
   const show = scale(options);
   return [
