@@ -312,14 +312,17 @@ def audit(
             black box; a function of data; or the name of any (see `resolve`).
         claim: the epsilon it is held to; by default what it says itself.
         epsilon: the budget of what is made here from a name or class; of a black box, its claim.
+        levels: those that are played where they apply; by default all three.
         budget: seconds, roughly; on Linux without those in which another program had the
-            processor. They say how much work is done, which depends on the machine. workers:
-            processes that play runs.
+            processor. They say how much work is done, which depends on the machine.
         runs: a fixed amount of work (runs counted on either table, and for every 25 of them a
             replay of each written run, at least 40) in place of seconds, so that the report is the
             same on every machine.
+        seed: of the runs.
         arms: actions of a black box, or of a policy made here; by default 2, or its own default.
         rounds: of counted runs; a black box is also shown longer tapes.
+        name: of the subject, for the report; by default its own.
+        workers: processes that play runs.
         progress: called with a line on what is being done.
         delta: of a claim of (epsilon, delta)-privacy. Replays cannot refute it.
         rho: a claim of rho-zCDP, in place of an epsilon; by default what the subject says itself.

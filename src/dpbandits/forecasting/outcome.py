@@ -198,7 +198,7 @@ class Prior:
             first has the base rate and comes first in each draw.
 
     Raises:
-        ValueError: a number out of its range, or a best rate that may exceed the largest reward.
+        ValueError: a number out of its range.
 
     >>> Prior(base=.03, best=.2, arms=4).draw(np.random.default_rng(1)).max().round(6)
     np.float64(0.036)

@@ -105,7 +105,7 @@ def numbered(edges: Sequence[Edge], nodes: Sequence[Label] | None) -> dict[Label
         for node in edge:
             if node not in index:
                 raise ValueError(
-                    f"Expected edges[{arm}]={edge!r} to join known nodes; {node!r} is not in nodes."
+                    f"Expected edges[{arm}] to join known nodes; {node!r} is not one of them."
                 )
     return index
 

@@ -448,17 +448,7 @@ class DPKLCUCB(WeightedPolicy):
     """The DP-KLUCB index on every arm with its share of the budget, and any oracle (ours).
 
     The defaults of `first` and `level` belong together: with much shorter first batches, single
-    runs settle on a wrong super arm. The table compares mean regret of level ½ with level 1 (60
-    runs each on top 5 of 20, top 3 of 10 with gaps .1, and paths in a 5 × 5 grid, T = 10⁶; 30 runs
-    on the Sioux Falls roads).
-
-    | instances                             | mean of level ½ / mean of level 1 |
-    |---------------------------------------|-----------------------------------|
-    | top k and grid paths, epsilon ½ and 2 | .53 to .64, better worst run      |
-    | paths on the Sioux Falls roads        | .56                               |
-
-    On top 5 with epsilon = 2, a first batch a fourth as long has a worst run of 24,646 instead of
-    977.
+    runs settle on a wrong super arm.
 
     Guarantee: ε-DP; a record of up to K rewards is charged ε/K for each, or what `weights` say.
 
