@@ -222,10 +222,10 @@ class SecureNoise(Noise):
     """Exact discrete noise for production use. No draw is made ahead or kept, because the same draw
     on two sums would reveal their exact difference.
 
-    OpenDP draws Laplace and Gaussian noise and noisy maxima (150 µs a call). Its generator is a
-    state in memory, seeded by the operating system and distinguished by the process id alone. So a
-    child that was forked while OpenDP was loaded draws as with `fresh=True`. The law of joint
-    releases, which OpenDP does not have, is always drawn by the exact sampler of this package.
+    OpenDP draws Laplace and Gaussian noise and noisy maxima. Its generator is a state in memory,
+    seeded by the operating system and distinguished by the process id alone. So a child that was
+    forked while OpenDP was loaded draws as with `fresh=True`. The law of joint releases, which
+    OpenDP does not have, is always drawn by the exact sampler of this package.
 
     Args:
         fresh: True if a machine or container may be restored from a snapshot of its memory, or
