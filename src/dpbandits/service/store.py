@@ -61,7 +61,8 @@ NO_KEY = (
 class CampaignStore:
     """Campaigns in one place. `dpbandits.open_store(url)` opens one.
 
-    Threads and processes may share a store.
+    Threads and processes may share a store, forked ones, too. On SQLite a process is refused that
+    was forked while another thread was within a call.
 
     Args:
         looking: for a process that only looks: private rows stay unread, and nothing is written.
