@@ -1,13 +1,14 @@
-"""What tests of several rooms need: the folder of real data, and a tiny sweep that has every kind
-of policy (central, local, zCDP, a published preset, and twins without privacy).
+"""What tests of several rooms need: folders, for their files and of real data, and a tiny sweep
+that has every kind of policy (central, local, zCDP, a published preset, and twins without privacy).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -111,6 +112,15 @@ def real(request: pytest.FixtureRequest) -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the real data {request.param}/ in ../shared/data beside the repository")
     return folder
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder in memory, where it can be: thousands of transactions need not wait for a disk."""
+    memory = Path("/dev/shm")
+    place = memory if memory.is_dir() else None
+    with TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

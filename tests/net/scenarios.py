@@ -13,9 +13,6 @@ from typing import Any
 import dpbandits as dpb
 from tests.net.driver import Case, Timing
 
-LEFT_OUT = {"NoiseAwareTS", "NoiseAwareMAT"}
-"""Registered policies that the library is about to lose."""
-
 MATROID = dpb.LinearMatroid([[1, 0], [0, 1], [1, 1], [0, 0]])
 """Rank 2, with a loop that no base contains."""
 

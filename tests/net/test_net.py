@@ -24,13 +24,7 @@ from dpbandits.session import naming
 from tests.families import NEAR
 from tests.net.driver import Case, play
 from tests.net.record import happened, kept
-from tests.net.scenarios import (
-    INSTANCES,
-    LEFT_OUT,
-    OPTIONS,
-    TIMINGS,
-    cases,
-)
+from tests.net.scenarios import INSTANCES, OPTIONS, TIMINGS, cases
 
 CASES = {case.id: case for case in cases()}
 kept = cache(kept)
@@ -152,7 +146,7 @@ LEAST = {
 
 
 def test_every_policy_is_in_the_net() -> None:
-    assert set(INSTANCES) == set(POLICIES) - LEFT_OUT
+    assert set(INSTANCES) == set(POLICIES)
     assert {family: set(kept(family)) for family in {case.family for case in CASES.values()}} == {
         family: {case.name for case in CASES.values() if case.family == family}
         for family in {case.family for case in CASES.values()}

@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -64,15 +63,6 @@ def server() -> Iterator[Server]:
     # not within pytest's own folder: the server runs as somebody else, who may not enter that
     with running() as server:
         yield server
-
-
-@pytest.fixture
-def tmp_path() -> Iterator[Path]:
-    """A folder in memory, where it can be: thousands of transactions need not wait for a disk."""
-    memory = Path("/dev/shm")
-    place = memory if memory.is_dir() else None
-    with TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture
