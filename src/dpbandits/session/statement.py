@@ -213,6 +213,8 @@ def results_words(session: Session) -> str:
         return ""
     estimates = session.beliefs()
     said = f"Results: {estimates.advice} {means_words(session, estimates)}."
+    if estimates.changed:
+        said += f" The mean of {', '.join(estimates.changed)} has changed meanwhile."
     if estimates.in_periods:
         return f"{said} {OVER_TIME}"
     if not 1 < len(estimates) <= MOST_COMPARED or estimates.together:
