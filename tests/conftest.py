@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import disk_usage
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -116,9 +117,11 @@ def real(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """A folder in memory, where it can be: thousands of transactions need not wait for a disk."""
+    """A folder in memory, where there is enough: thousands of transactions need not wait for a
+    disk.
+    """
     memory = Path("/dev/shm")
-    place = memory if memory.is_dir() else None
+    place = memory if memory.is_dir() and disk_usage(memory).free > 2**30 else None
     with TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
