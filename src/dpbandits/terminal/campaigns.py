@@ -437,9 +437,10 @@ def export_command(
         if out.suffix != ".csv":
             raise ValueError(f"Expected a file that ends in .csv, got {out}: a table is written.")
         part = part_of(found[name], segment)
-        page = part.decisions(limit=10_000)
-        with out.open("w", newline="", encoding="utf-8") as file:
+        page, draft = part.decisions(limit=10_000), out.with_name(f"{out.name}.part")
+        with draft.open("w", newline="", encoding="utf-8") as file:
             write_rows(csv.writer(file), part, page)
+        draft.replace(out)
         console.print(f"Wrote {out}", markup=False)
 
 

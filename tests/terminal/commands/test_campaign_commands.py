@@ -14,6 +14,7 @@ from benchmarks.service.postgres import free_port
 from httpx import Client
 from typer.testing import CliRunner
 
+from dpbandits.core.errors import StoreError
 from dpbandits.service.client import RemoteStore
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.serving import ServerSettings
@@ -196,6 +197,9 @@ def test_a_server_is_asked_looked_at_and_exported(
 ) -> None:
     out = tmp_path / "out.csv"
 
+    def cut_off(*_: object) -> None:
+        raise StoreError("away")
+
     def command(*words: str, code: int = 0) -> str:
         result = CliRunner().invoke(app, [*words, "--store", "http://localhost"])
         assert result.exit_code == code, result.output
@@ -210,6 +214,9 @@ def test_a_server_is_asked_looked_at_and_exported(
         assert "trial: DPKLUCB, 3 decisions" in command("campaign", "list")
         assert "arm people mean low high best?" in command("campaign", "show", "trial")
         command("campaign", "export", "trial", str(out))
+        with monkeypatch.context() as cut:  # an export that is cut off leaves the file as it was
+            cut.setattr("dpbandits.terminal.campaigns.write_rows", cut_off)
+            assert "away" in command("campaign", "export", "trial", str(out), code=2)
         for words in (("campaign", "fence", "trial"), ("keys", "list"), ("serve",)):
             assert "Expected the database itself" in command(*words, code=2)
     rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
