@@ -275,3 +275,20 @@ def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
     assert again.tell(waiting, 1) == "gone"
     assert not again.ask(user=people[0], **where(read)).learn
     assert again.tell(again.ask(user="new", **where(other)), 1) == "recorded"
+
+
+def test_sides_are_not_compared_over_periods_before_the_end(make: Open) -> None:
+    """Where a rate rose, the side whose newest people were read came out ahead."""
+    clock = Time()
+    how: dict[str, Any] = {"min_share": 0.1, "period": timedelta(days=7), "holdout": ".3"}
+    policy = dpb.DPRateIMED(arms=["old", "new"], epsilon=2, grid=1)
+    sale = make(clock=clock).create("sale", policy, seed=1, **how)
+    for week in range(2):
+        for visitor in range(150):
+            sale.tell(sale.ask(user=f"{week} {visitor}"), float(week))
+        clock.now += 7 * 86_400
+    found = sale.uplift()
+    assert (found.mean, found.low, found.high) == (None, None, None)
+    assert "once the campaign is closed" in found.advice
+    sale.close("enough")
+    assert sale.uplift().mean is not None

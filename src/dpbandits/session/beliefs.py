@@ -1129,12 +1129,18 @@ class SideMean(NamedTuple):
     high: float | None = None
 
 
+AT_THE_END = (
+    "With periods the sides are compared once the campaign is closed: until then the newest people "
+    "of one side are of another time than those of the other."
+)
+
+
 class Uplift(NamedTuple):
     """A policy's side, all arms together, against holdout people.
 
     mean, low, high: of the policy's mean less the holdout people's, in the user's units; None until
-        something was released of both. All three intervals hold at all times at once with this
-        confidence.
+        something was released of both, and with periods until the campaign is closed. All three
+        intervals hold at all times at once with this confidence.
     """
 
     confidence: float
@@ -1152,7 +1158,8 @@ class Uplift(NamedTuple):
         """What the difference allows to say."""
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.mean is None or self.low is None or self.high is None:
-            return "Nothing was released of both sides yet."
+            waits = None not in (self.policy.mean, self.holdout.mean)
+            return AT_THE_END if waits else "Nothing was released of both sides yet."
         difference = f"{self.mean:+.4g}, from {self.low:+.4g} to {self.high:+.4g}"
         if self.low <= 0 <= self.high:
             return f"Policy less holdout: {difference}; no difference is known {at} confidence yet."
@@ -1166,6 +1173,8 @@ def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:
     policy, holdout: what is believed on each side, at half of the failure probability each.
     """
     one, other = together("policy", policy), together("holdout", holdout)
+    if policy.in_periods and not policy.is_over:
+        return Uplift(confidence, one, other)
     mean, low, high = (
         None if left is None or right is None else left - right
         for left, right in ((one.mean, other.mean), (one.low, other.high), (one.high, other.low))

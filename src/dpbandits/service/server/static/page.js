@@ -155,7 +155,8 @@ async function uplift(name, show) {
   const rows = [found.policy, found.holdout].map((side, place) => el("tr", {}, named(side.side, place),
     cell(side.people, whole(side.people)), between(side.mean, side.low, side.high, show.mean)));
   const heads = [["side", ""], ["people", "number"], ["mean", "number"]];
-  const difference = found.mean === null ? el("p", { class: "soft" }, "Nothing was released of both sides yet.")
+  const difference = found.mean === null ? el("p", { class: "soft" }, found.policy.mean === null || found.holdout.mean === null ? "Nothing was released of both sides yet."
+    : "With periods the sides are compared once the campaign is closed.")
     : el("p", {}, "Policy less holdout: ", number(found.mean, show.difference(found.mean)), ", from ", number(found.low, show.difference(found.low)), " to ", number(found.high, show.difference(found.high)), show.isRate ? " percentage points." : ".");
   return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference);
 }
