@@ -884,14 +884,16 @@ def segment_part(tx: Transaction, segment: Any) -> Part:
 # Arms
 
 
-class ArmsOperation(OperationModel):
-    """A change of arms. With a holdout it is one of the policy's side: the other has one arm."""
+class PolicyOperation(OperationModel):
+    """An operation on what decides. With a holdout that is the policy's side: the other has one
+    arm.
+    """
 
     def parts(self, tx: Transaction) -> Sequence[Part]:
         return tx.parts() if tx.layout.rule is None else [tx.part("policy")]
 
 
-class ArmOperation(ArmsOperation):
+class ArmOperation(PolicyOperation):
     """An operation on an arm, by its name or number."""
 
     name: ClassVar[ArmChange]
@@ -933,7 +935,7 @@ class ResumeArm(ArmOperation):
 
 
 @final
-class AddArm(ArmsOperation):
+class AddArm(PolicyOperation):
     """Add an arm, from the next decision on."""
 
     name: ClassVar[str] = "arms"
@@ -953,7 +955,7 @@ class AddArm(ArmsOperation):
 
 
 @final
-class RestartArm(ArmsOperation):
+class RestartArm(PolicyOperation):
     """Forget what was released of an arm whose mean has changed (see `Session.restart_arm`)."""
 
     name: ClassVar[str] = "restart"
@@ -993,7 +995,7 @@ class DropOpen(OperationModel):
 
 
 @final
-class Finish(OperationModel):
+class Finish(PolicyOperation):
     """A stopping rule that has not halted gives its answer now."""
 
     name: ClassVar[str] = "finish"
