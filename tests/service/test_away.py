@@ -387,3 +387,32 @@ def test_a_forked_child_has_connections_of_its_own() -> None:
         finally:
             os.kill(serving, signal.SIGKILL)
             os.wait()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_makes_nothing_void_that_its_parent_was_owed() -> None:
+    """Who asked there may have asked again, with the same key, and have got the decisions."""
+    seen = list[str]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.path.rpartition("/")[2])
+        if seen[-1] == "ask":
+            raise ERRORS["cut"]
+        return httpx.Response(200, json={"results": [{"id": "0" * 32, "status": "recorded"}]})
+
+    out, into = os.pipe()
+    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://localhost")
+    with RemoteStore("http://localhost", client=client, fallback="blue") as store:
+        trial = store._campaign("trial")
+        assert not trial.ask(key="visit 1").id
+        seen.clear()
+        if not os.fork():
+            try:
+                trial.tell("0" * 32, 1)
+            finally:
+                os.write(into, ",".join(seen).encode())
+                os._exit(0)
+        os.wait()
+        assert os.read(out, 99) == b"tell"
+        trial.tell("0" * 32, 1)
+    assert seen == ["tell", "ask"]

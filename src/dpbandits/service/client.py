@@ -547,7 +547,8 @@ class RemoteStore:
         fallback: the name or the number of an arm. While the server is away, `ask` then returns
             decisions for this arm, which have no id; nobody learns from them, and `tell` sends
             nothing of them.
-        client: sends the requests, in place of one that is made here.
+        client: sends the requests, in place of one that is made here; a forked child gets no other
+            one then.
 
     Raises:
         ValueError: the timeout is no number of seconds, or the fallback no arm.
@@ -643,6 +644,7 @@ class RemoteStore:
     def _reply(self, request: Send) -> httpx.Response | Failure:
         if self._process != this_process():  # a forked child would get its parent's replies
             self._client, self._process = self._made(), this_process()
+            self._requests._owed.clear()  # whose callers may have got them there meanwhile
         try:
             return self._client.request(
                 request.method,
