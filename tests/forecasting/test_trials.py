@@ -62,7 +62,8 @@ CONDITIONS = [
 
 
 PLAYED = [(POLICY, how) for how in CONDITIONS]
-PLAYED += [(dpb.DPKLUCB(arms=3, epsilon=0.5), Conditions(800, FEW, silent=0.5))]  # waits
+PLAYED += [(dpb.DPKLUCB(arms=3, epsilon=0.5), Conditions(250, FEW, silent=0.5))]  # waits
+PLAYED += [(dpb.AnytimeLazyUCB(arms=3, epsilon=0.5), Conditions(200))]  # some plans release nothing
 PLAYED += [(dpb.UCB1(arms=3, grid=1), Conditions(150, SHARED))]  # reads each answer
 
 

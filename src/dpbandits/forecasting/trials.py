@@ -496,7 +496,8 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
                     luck = rng.random(many)
                     sums[arm] += int(how.rewards(rates[part, arm], arm, luck, steps).sum())
                 counts[arm] += many
-                due = progress.count(arm, many) or due
+                ended = progress.count(arm, many)  # perhaps with nothing to release
+                due = due if ended is None else ended
             many = int(asked.sum())
             people, asked_here = people + many, asked_here + many
             if due is None:
