@@ -16,7 +16,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from itertools import groupby, starmap
 from pathlib import Path
@@ -260,18 +260,25 @@ def withdraw_from_others(path: Path) -> None:
         )
 
 
+FORKED = (
+    "This process was forked while the one before it used the same file of SQLite, whose locks do "
+    "not work here. Nothing was done. Open the store after the fork, and not before (uWSGI: "
+    "lazy-apps), or use PostgreSQL."
+)
+
+
 @final
 class FileConnection(sqlite3.Connection):
-    """A connection to a file of SQLite. A forked child knows which ones its parent had open.
-
-    inode: of the file.
+    """A connection to a file of SQLite. A forked child knows which ones its parent had open, and is
+    refused before it calls SQLite, which may wait for ever there for another thread of its parent.
     """
 
-    inode: tuple[int, int] | None = None
-
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, path: Path, *given: Any, **options: Any) -> None:
+        self.inode = inode_of(path)
+        if any(each.inode == self.inode for each in INHERITED):
+            raise SharedError(FORKED)
         OPEN.add(self)
+        super().__init__(*given, **options)
 
     def close(self) -> None:
         """Close it."""
@@ -330,13 +337,6 @@ def begin_log(connection: Any) -> None:
             return
 
 
-FORKED = (
-    "This process was forked while the one before it used the same file of SQLite, whose locks do "
-    "not work here. Nothing was done. Open the store after the fork, and not before (uWSGI: "
-    "lazy-apps), or use PostgreSQL."
-)
-
-
 def roll_back_on_return(engine: Engine) -> None:
     """Have every connection rolled back as it goes back to its pool. SQLAlchemy takes a commit that
     was interrupted before the driver had it for done, and the transaction would stay open.
@@ -361,7 +361,7 @@ def sqlite_engine(path: Path | None) -> Engine:
         connect_args = {
             "timeout": PATIENCE,
             "check_same_thread": False,
-            "factory": FileConnection,
+            "factory": partial(FileConnection, path),
         }
         how |= {"poolclass": Connections, "pool_size": 20}
         engine = create_engine(url, connect_args=connect_args, **how)
@@ -370,10 +370,6 @@ def sqlite_engine(path: Path | None) -> Engine:
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
-        if path is not None:
-            connection.inode = inode_of(path)
-            if any(each.inode == connection.inode for each in INHERITED):
-                raise SharedError(FORKED)
         connection.isolation_level = None  # no BEGIN but ours
         begin_log(connection)
         for pragma in ("synchronous=FULL", "secure_delete=ON"):

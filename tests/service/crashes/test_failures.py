@@ -10,6 +10,7 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -228,13 +229,16 @@ def test_a_child_goes_on_when_its_parent_closes_the_store(lite: Lite) -> None:
 
 
 def test_a_child_that_is_forked_within_a_call_is_refused(lite: Lite) -> None:
-    """SQLite's locks do not work in it, and it opens no store of the file, either."""
+    """SQLite's locks do not work in it, and it opens no store of the file, either. SQLite is not
+    called: it may wait for ever, and would say here that there is no such folder.
+    """
     store = lite.open()
     campaign = create(store)
+    opened = partial(database.FileConnection, lite.file, "/no/such/folder/file")
 
     def work(_: int) -> Counter[str]:
         refused = Counter[str]()
-        for call in (campaign.summary, campaign.ask, lite.open):
+        for call in (campaign.summary, campaign.ask, lite.open, opened):
             try:
                 call()
             except dpb.SharedError:
@@ -242,7 +246,7 @@ def test_a_child_that_is_forked_within_a_call_is_refused(lite: Lite) -> None:
         return refused
 
     with store.database.begun():
-        assert in_children(1, work) == {"refused": 3}
+        assert in_children(1, work) == {"refused": 4}
     assert campaign.ask().round == 1
 
 
