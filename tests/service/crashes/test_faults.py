@@ -191,9 +191,11 @@ def test_no_block_is_drawn_for_twice(name: str, fault: str, tmp_path: Path) -> N
             with suppress(BaseException):
                 make(other if fault in UNLEARNED else campaign, asked)
     execute(store, "DROP TRIGGER IF EXISTS picky")
-    made = make(campaign, asked)
-    assert make(other, asked) == made
     stands = fault in STANDS
+    if not stands:
+        campaign.releases()  # a view writes that it is given up, and then another process comes
+    made, again = (make(each, asked) for each in (campaign, other)[:: 1 if stands else -1])
+    assert made == again
     late = "already" if stands and options is not LATE else "gone"
     assert campaign.tell_many([(each, 0) for each in told]) == [late] * before
     assert len(noise.sums) == 1
