@@ -200,13 +200,15 @@ def test_a_loss_is_that_of_the_policy_s_own_choices(
     store: Any, options: Any, batches: int, is_known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = ExpectedLoss(60, 1.0, 0.5, 0.1, 3)
-    monkeypatch.setattr(views, "expected_loss", lambda *_: said)
+    monkeypatch.setattr(views, "expected_loss", lambda *of: said._replace(people=of[2]))
     campaign = store.create("trial", POLICY, noise=dpb.SimulatedNoise(1), seed=1, **options)
     for user in range(60):
         known = {"user": user} if "sticky" in options else {}
         campaign.tell(campaign.ask(**known), 1.0)
     for batch in range(batches):
         campaign.record("b", [1.0], key=f"{batch}")
+    campaign.close("enough", winner="a")
+    campaign.ask(**known)  # gets the winner
     assert campaign.expected_loss() == (said if is_known else None)
 
 

@@ -176,7 +176,7 @@ class Connections(QueuePool):
     def close_idle(self) -> None:
         """Close the connections that nobody uses; they are opened again when they are needed."""
         for _ in range(self._pool.qsize()):
-            with suppress(Empty):
+            with suppress(Empty, Full):
                 idle = self._pool.get(False)
                 idle.invalidate()
                 self._pool.put(idle)

@@ -408,7 +408,9 @@ def in_play(tx: Transaction, part: Part) -> InPlay:
     if part.contexts is None and is_ours and has_chosen_all(session):
         paired = zip(session.beliefs(), session.arms, strict=True)
         played = [belief for belief, (_, status) in paired if status == "active"]
-        arguments = session.policy, played, part.head.asked, session.rewards
+        # not those who get a winner
+        asked = part.head.asked if session.closed is None else session.closed.asked
+        arguments = session.policy, played, asked, session.rewards
     return InPlay(part.uid, part.head.step, arguments)
 
 
