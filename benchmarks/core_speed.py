@@ -48,11 +48,11 @@ KINDS = {
 
 def policies() -> dict[str, Any]:
     """One instance of every policy, and some that are larger."""
-    from tests.net.scenarios import FIRST, LEFT_OUT
+    from tests.net.scenarios import FIRST
 
     import dpbandits as dpb
 
-    found = {name: policy for name, policy in FIRST.items() if name not in LEFT_OUT}
+    found = dict(FIRST)
     twelve = dpb.UniformMatroid(arms=12, rank=4)
     rule = {"alpha": 0.01, "beta": 0.01, "low": 0, "high": 1, "cap": 10**6}
     found |= {
