@@ -51,7 +51,7 @@ RECORDS = "simulation/test_compiled_records.py"
 COMMANDS = "terminal/commands"
 
 KEPT = {
-    "auditing/test_evidence.py::test_every_kind_of_claim_is_verified": "^subject[14]",
+    "auditing/test_evidence.py::test_every_kind_of_claim_is_verified": "^subject1",
     "auditing/test_in_contexts.py::test_exactly_epsilon_is_found": "DPLinTS",
     "auditing/test_replays.py::test_exact_sums_out_of_sight_do_not_pass": "nan|array|type|order",
     "auditing/test_replays.py::test_what_passed_and_leaks_is_failed": "^Begins",
@@ -60,16 +60,14 @@ KEPT = {
     "auditing/test_transcript.py::test_broken_twins_are_caught": "level|variance",
     "auditing/test_transcript.py::test_mutants_are_caught": "Lazy",
     "auditing/test_transcript.py::test_policies_cost_their_claim": "^RootFTRL",
-    "auditing/test_transcript.py::test_running_sums_cost_their_claim": (
-        "^SignedTree.*leaves=5|^SquareRoot.*leaves=8"
-    ),
+    "auditing/test_transcript.py::test_running_sums_cost_their_claim": "^SquareRoot.*leaves=8",
     "auditing/test_transcript.py::test_tight_mechanisms_cost_their_claim": "^LazyForgetful",
     "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
     "docs/test_tutorials.py::test_tutorial": "options|trial",
     "environments/test_environment_laws.py::test_summed_draws_have_the_law_of_the_lattice": "-0$",
     "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,
-    "forecasting/test_trials.py::test_plays_are_those_of_sessions": "silent=0.2",
+    "forecasting/test_trials.py::test_plays_are_those_of_sessions": "min_share=0.1.*silent=0.2",
     "local/test_file_budget.py::test_alarms_hold_no_lock_and_buy_no_report": "memory",
     "mechanisms/test_joint.py::test_the_draw_has_its_law": "-[13]$",
     "noise/test_noise.py::test_gaussian": "rho0",
@@ -83,6 +81,7 @@ KEPT = {
     "policies/matroid/test_play.py::test_negative_indices_still_give_bases": "^(DPUCBMAT|DPKLMAT)$",
     "policies/stopping/test_laws.py::test_a_question_has_the_law_of_its_noise": "Simulated",
     "policies/stopping/test_laws.py::test_stopping_time_has_its_exact_law": "^True.*cap=3",
+    "policies/super_arms/test_contested.py::test_no_run_stays_with_a_wrong_list": "level",
     "policies/super_arms/test_joint.py"
     "::test_evidence_is_the_private_divergence_up_to_what_the_noise_takes": "^3-2|^1-8",
     "service/restored/test_losses.py::test_a_repeated_answer_tells_nothing_of_the_first": "lambda",
@@ -113,9 +112,6 @@ KEPT = {
     "simulation/test_batches.py::test_same_decisions_on_one_tape": (
         r"^DPKLUCB\(arms=60, epsilon=Fraction\(1, 1\).*-near 1$"
     ),
-    "simulation/test_contextual.py::test_compiled_runs_have_the_law_of_sessions": (
-        r"^DPLinTS.*epsilon=Fraction\(4"
-    ),
     f"{RECORDS}::test_rows_are_played_by_one_law": "FollowTheLeader.*True",
     f"{RECORDS}::test_winners_have_the_law_of_all_sums": "^2",
     "simulation/test_super_arms.py::test_rewards_that_belong_together_are_played_by_one_law": (
@@ -132,7 +128,6 @@ KEPT = {
         "closed"
     ),
     "sweeps/test_sweep.py::test_a_sweep_names_the_cell": "^1$",
-    f"{COMMANDS}/test_commands.py::test_an_audit_never_runs_a_file_that_shadows_a_library": "UCB1",
     f"{COMMANDS}/test_commands.py::test_without_its_extra_a_command_says_what_to_install": "polars",
 }
 """By test, a regular expression that the names of the cases which `make test` takes match."""

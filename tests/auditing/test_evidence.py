@@ -92,6 +92,7 @@ class Told:
         return np.where(told, table[0, 0], 1 - table[0, 0])
 
 
+@pytest.mark.long
 def test_no_audit_of_what_is_right_certifies_more_than_it_leaks() -> None:
     """40 audits with learning and stopping at the best time. At alpha = 1/20 the wealth may reach
     20 in 2 of them on average, and in 13 with probability below 1e-6; at 1e-6 in none of them but

@@ -56,6 +56,7 @@ def test_contexts_in_fewer_dimensions_than_features_are_fitted() -> None:
         assert runs.plays.sum(axis=1).tolist() == [20_000] * 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_compiled_runs_have_the_law_of_sessions(policy: Any) -> None:
     """Plays of each arm and what was earned, 60 runs a side of 700 rounds (30, where the plain way

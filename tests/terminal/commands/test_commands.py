@@ -27,6 +27,7 @@ def started(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("subject", ["UCB1", "own:Mine"])
 def test_an_audit_never_runs_a_file_that_shadows_a_library(tmp_path: Path, subject: str) -> None:
     for name in ("scipy", "typer", "html"):
