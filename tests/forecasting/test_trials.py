@@ -65,6 +65,7 @@ PLAYED = [(POLICY, how) for how in CONDITIONS]
 PLAYED += [(dpb.DPKLUCB(arms=3, epsilon=0.5), Conditions(250, FEW, silent=0.5))]  # waits
 PLAYED += [(dpb.AnytimeLazyUCB(arms=3, epsilon=0.5), Conditions(200))]  # some plans release nothing
 PLAYED += [(dpb.UCB1(arms=3, grid=1), Conditions(150, SHARED))]  # reads each answer
+PLAYED += [(dpb.LazyDPTS(arms=3, epsilon=2), how) for how in CONDITIONS[:2]]  # draws each arm
 
 
 @pytest.mark.parametrize(("policy", "how"), PLAYED, ids=str)
@@ -220,6 +221,8 @@ def test_what_privacy_costs_is_said_of_the_very_trial() -> None:
         assert plain.loss > 0
         assert private.chance_named is not None
         assert "arm usual gets 0.3 of rounds or more" in found.about
+    drawn = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share=0.1, policies="LazyDPTS")
+    assert drawn.rows[0].privacy == pytest.approx(drawn.rows[0].loss - drawn.rows[1].loss)
     named = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share={"b": 0.5}, arms=["a", "b"])
     numbered = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share={1: 0.5})
     assert named.rows == numbered.rows

@@ -487,7 +487,7 @@ def forecast(
         epsilon: one or several budgets.
         policies: names or classes of policies; by default what `recommend` returns. `LazyDPTS`,
             which draws every arm, is played round by round: of 50,000 visitors a draw takes about
-            seven seconds.
+            half a second.
         delay: rounds by which answers come late, a number or a law, as for `simulate`; by default
             none. Late answers are played round by round: of 20,000 visitors a draw takes about .5
             seconds for a private policy, and 1.4 for one without privacy, which reads each answer.

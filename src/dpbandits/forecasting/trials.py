@@ -13,6 +13,7 @@ contexts), or rates change at random times.
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
@@ -314,17 +315,17 @@ def one_by_one(
 ) -> Iterator[Turn]:
     """Play a trial of a policy that reads every answer at once, without privacy."""
     rng, people, noise = np.random.default_rng([seed, COINS]), how.visitors, SimulatedNoise(seed)
-    coins, luck = rng.random(people), rng.random(people)
+    coins, luck = rng.random(people).tolist(), rng.random(people).tolist()
     assignment, arms = how.assignment or Assignment(False, 0.0), range(policy.arms)
-    edges = [np.cumsum(assignment.law({}, planned, arms)) for planned in arms]
-    mechanism, state = policy.reader, policy.init()
+    edges = [np.cumsum(assignment.law({}, planned, arms)).tolist() for planned in arms]
+    mechanism, state, path = policy.reader, policy.init(), rates.tolist()
     memory, steps, ends = mechanism.init(len(arms)), mechanism.grid.steps, set(at.tolist())
     asked, worth = np.zeros(len(arms), np.int64), 0.0
     for t in range(people):
-        public = PublicRng(seed, t)
-        planned = policy.ahead(state, {}, public).action_at(0, t + 1, public)
-        arm = min(int(edges[planned].searchsorted(coins[t], "right")), arms[-1])
-        mean = float(rates[t * len(rates) // people, arm])
+        plan = policy.plan(state, public := PublicRng(seed, t))
+        planned = plan.action_at(0, t + 1, public)
+        arm = min(bisect_right(edges[planned], coins[t]), arms[-1])
+        mean = path[t * len(path) // people][arm]
         asked[arm] += 1
         worth += mean
         block = Block((arm,), (int(how.rewards(mean, arm, luck[t], steps)),), (1,))
@@ -478,15 +479,15 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
         public = PublicRng(seed, number)
         plan: Plan = policy.plan(state, public)
         progress = Progress(plan, partial(policy.room, state))
+        rooms = None if how.assignment is None else [policy.room(state, arm) for arm in range(arms)]
         due: tuple[int, ...] | None = None
-        asked_here = 0
         while due is None and people < how.visitors:
             part = min(length - 1, people * length // how.visitors)
             left = how.visitors - people
             if length > 1:
                 left = min(left, max(1, (part + 1) * how.visitors // length - people))
             asked = next_people(
-                policy, state, plan, progress, how, public, rng, left, asked_here, people + 1
+                policy, state, plan, progress, rooms, how, public, rng, left, people + 1
             )
             for arm in np.flatnonzero(asked).tolist():
                 many = int(asked[arm])
@@ -498,8 +499,7 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
                 counts[arm] += many
                 ended = progress.count(arm, many)  # perhaps with nothing to release
                 due = due if ended is None else ended
-            many = int(asked.sum())
-            people, asked_here = people + many, asked_here + many
+            people += int(asked.sum())
             if due is None:
                 yield Turn(asked, float(asked @ rates[part]), None)
         if due is None:
@@ -526,22 +526,23 @@ def next_people(
     state: Any,
     plan: Plan,
     progress: Progress,
+    rooms: list[int | None] | None,
     how: Conditions,
     public: PublicRng,
     rng: np.random.Generator,
     most: int,
-    asked: int,
     round: int,
 ) -> Integers:
     """Return how many of the next people are shown each arm: as many as fill no more than one
     block.
 
     Args:
-        most: of them. asked: people since the plan was made. round: that of the first of them.
+        rooms: by arm, what its block needs when the plan is made; None without least shares.
+        most: of them. round: that of the first of them.
     """
     arms, told = policy.arms, progress.told
     found = np.zeros(arms, np.int64)
-    if how.assignment is None:
+    if rooms is None:
         if isinstance(plan, Hold):
             arm: Any = plan.action
             found[arm] = min(most, plan.rounds - told.get(arm, 0))
@@ -552,14 +553,20 @@ def next_people(
                     found[action] = min(most, missing)
                     break
         else:
-            drawn: Any = plan.action_at(asked, round, public)
-            found[drawn] = 1
+            drawn, left = list[Any](), [plan.limits[arm] - told.get(arm, 0) for arm in range(arms)]
+            if plan.total is not None:
+                most = min(most, plan.total - sum(told.values()))
+            while len(drawn) < most and not (drawn and left[drawn[-1]] == 0):
+                drawn.append(plan.action_at(0, round + len(drawn), public))
+                left[drawn[-1]] -= 1
+            found += np.bincount(drawn, minlength=arms)
         return found
     ahead = policy.ahead(state, told, public, None)
     planned = ahead.action_at(0, round, public)
+    assert how.assignment is not None
     law = how.assignment.law({}, planned, range(arms))
-    rooms = [max(1, (policy.room(state, arm) or 1) - told.get(arm, 0)) for arm in range(arms)]
-    many = 1 if isinstance(ahead, Draw) else min(most, *rooms)
+    each = [max(1, (room or 1) - told.get(arm, 0)) for arm, room in enumerate(rooms)]
+    many = 1 if isinstance(ahead, Draw) else min(most, *each)
     return np.asarray(rng.multinomial(many, np.array(law) / sum(law)), np.int64)
 
 
