@@ -13,6 +13,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.service import creation, operations, views
+from dpbandits.session.arms import Assignment
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
@@ -186,30 +187,47 @@ def test_a_guardrail_and_an_attribution_window_hold_on_both_sides(make: Open) ->
     assert {each.what for each in campaign["holdout"].alarms} == {"alarm"}
 
 
+ONCE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1}
+ALL = Assignment(shuffled=False, min_share=0.1)
+
+
 @pytest.mark.parametrize(
-    ("options", "batches", "is_known"),
+    ("options", "last", "is_known", "least"),
     [
-        ({}, 0, True),
-        ({"min_share": 0.1}, 0, False),
-        ({"min_share": {"b": 0.1}}, 0, False),
-        ({**PEOPLE, "sticky": True}, 0, False),
-        ({}, 1, False),
+        ({}, None, True, None),
+        ({"min_share": 0.1, "assignment": "shuffled"}, None, True, ALL),
+        ({"min_share": {"b": 0.1}}, None, True, Assignment(False, 0.0, ((1, 0.1),))),
+        ({"min_share": 0.1, "period": timedelta(days=1)}, None, False, None),
+        ({**PEOPLE, "sticky": True}, None, False, None),
+        ({**ONCE, "sticky": True}, {"user": 0}, True, None),  # another visit of a person
+        ({**ONCE, "window": timedelta(days=1), "sticky": True}, None, False, None),
+        ({}, {"eligible": ["a"]}, False, None),
+        ({}, "batch", False, None),
     ],
 )
 def test_a_loss_is_that_of_the_policy_s_own_choices(
-    store: Any, options: Any, batches: int, is_known: bool, monkeypatch: pytest.MonkeyPatch
+    store: Any, options: Any, last: Any, is_known: bool, least: Any, monkeypatch: Any
 ) -> None:
-    said = ExpectedLoss(60, 1.0, 0.5, 0.1, 3)
-    monkeypatch.setattr(views, "expected_loss", lambda *of: said._replace(people=of[2]))
+    said, simulated = ExpectedLoss(60, 1.0, 0.5, 0.1, 3), list[Any]()
+
+    def noted(*of: Any) -> ExpectedLoss:
+        simulated.append(of[4])
+        return said._replace(people=of[2])
+
+    monkeypatch.setattr(views, "expected_loss", noted)
     campaign = store.create("trial", POLICY, noise=dpb.SimulatedNoise(1), seed=1, **options)
+    known = dict[str, Any]()
     for user in range(60):
-        known = {"user": user} if "sticky" in options else {}
+        known = {"user": user} if "privacy_unit" in options else {}
         campaign.tell(campaign.ask(**known), 1.0)
-    for batch in range(batches):
-        campaign.record("b", [1.0], key=f"{batch}")
+    if last == "batch":
+        campaign.record("b", [1.0], key="1")
+    elif last is not None:
+        campaign.ask(**last)
     campaign.close("enough", winner="a")
     campaign.ask(**known)  # gets the winner
     assert campaign.expected_loss() == (said if is_known else None)
+    assert simulated == [least] * is_known
 
 
 def test_the_policy_s_people_are_compared_with_holdout_people(
@@ -217,7 +235,7 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
 ) -> None:
     """Rewards are costs from 0 to 10: "b" costs 1 and the control arm 9."""
 
-    def simulated(_: Any, rows: list[Any], people: int, rewards: Any) -> ExpectedLoss:
+    def simulated(_: Any, rows: list[Any], people: int, rewards: Any, __: Any) -> ExpectedLoss:
         return ExpectedLoss(people, sum(row.mean for row in rows), rewards.high, 0.1, 3)
 
     monkeypatch.setattr(views, "expected_loss", simulated)

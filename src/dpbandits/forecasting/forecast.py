@@ -817,13 +817,18 @@ def is_played(policy: Policy) -> bool:
     return policy.randomizer() is None and MeanReader.of(policy).alone
 
 
+def can_be_played(policy: Policy) -> bool:
+    """Whether it is for arms with least shares, say."""
+    return is_played(policy) and policy.chooses
+
+
 def require_played(entrant: Entrant, how: Conditions) -> None:
     """Refuse a policy whose trials cannot be played under conditions.
 
     Raises:
         ValueError: it is one.
     """
-    if not (is_played(entrant.policy) and entrant.policy.chooses):
+    if not can_be_played(entrant.policy):
         raise ValueError(
             "min_share=, silent=, drift=, period= and present= are for policies that release "
             f"blocks of single arms, such as {DEFAULT[0]}; {entrant.label} does not. Leave them "
@@ -1013,13 +1018,17 @@ With more than `FEW_ARMS` both are fewer, because a round takes longer.
 
 FEW_ARMS = 10
 
+MOST_SHARED, SHARED_ROUNDS = 5_000, 50_000
+"""The same with least shares, where runs are played as trials of `forecast` are."""
+
 
 class ExpectedLoss(NamedTuple):
     """Losses against the best arm for everybody, in the user's units.
 
-    people: whom they are about, the first million at most, or fewer with more than ten arms. loss:
-    of the policy. privacy: loss less that of the same policy without privacy, which gets other
-    runs. error: the standard error of `privacy`. runs: of each.
+    people: whom they are about, the first million at most, or 5,000 with least shares, and
+        fewer with more than ten arms. loss: of the policy. privacy: loss less that of the same
+        policy without privacy, which gets other runs. error: the standard error of `privacy`. runs:
+        of each.
     """
 
     people: int
@@ -1038,15 +1047,21 @@ class ExpectedLoss(NamedTuple):
 
 
 def expected_loss(
-    policy: Policy, rows: Sequence[Belief], people: int, ruler: Range | None, seed: int = 0
+    policy: Policy,
+    rows: Sequence[Belief],
+    people: int,
+    ruler: Range | None,
+    least: Assignment | None = None,
 ) -> ExpectedLoss | None:
     """By exact simulation of this policy and of its baseline without privacy, from the first person
-    on, with coins of the released means. It reads released values only, so it costs no privacy.
+    on, with coins of the released means and answers that come at once. It reads released values
+    only, so it costs no privacy.
 
     policy: as it is played, whatever became of its arms; it is simulated with those of `rows`.
-    people: whom it decided for. None where an arm has no released mean yet, where there is no
-    privacy or no baseline to compare with, where a policy does not play single arms for their
-    rewards, and where it has no fast player.
+    people: whom it decided for. least: the least shares of these arms, which the baseline has, too.
+    None where an arm has no released mean yet, where there is no privacy or no baseline to compare
+    with, where a policy does not play single arms for their rewards, and where it has no fast
+    player, or with least shares no blocks of single arms.
     """
     means, about = [row.mean for row in rows], policy.about
     if not means or None in means or people < len(means):
@@ -1054,21 +1069,35 @@ def expected_loss(
     if about.feedback != "bandit" or about.goal != "regret":
         return None
     longer = max(1.0, len(means) / FEW_ARMS)
-    most = int(MOST_PEOPLE / longer)
+    most_people, rounds = (
+        (MOST_PEOPLE, MOST_ROUNDS) if least is None else (MOST_SHARED, SHARED_ROUNDS)
+    )
+    most = int(most_people / longer)
     people = min(people, most, getattr(policy, "horizon", None) or most)
     ruler, alone = ruler or Range(), replace(policy, arms=len(means))
     baselines = baselines_of([Entrant(type(policy).__name__, None, alone)], people)
     if policy.guarantee is None or not baselines:
         return None
     both = alone, next(iter(baselines.values())).policy
-    world = Bernoulli([ruler.to_unit(clipped(mean, ruler)) for mean in means])
-    if not all(choose_player(each, world, people, seed, True)[1] for each in both):
+    units = np.array([ruler.to_unit(clipped(mean, ruler)) for mean in means])
+    runs = min(int(rounds / longer) // people, RUNS)
+    if least is None:
+        world = Bernoulli(units)
+        if not all(choose_player(each, world, people, 0, True)[1] for each in both):
+            return None
+        each_run = [
+            simulate(each, world, people, runs=runs, seed=seed, at=[]).regret()
+            for seed, each in enumerate(both)
+        ]
+    elif can_be_played(alone):
+        how, at = Conditions(people, least), np.array([people])
+        each_run = [
+            np.array([play_trial(each, units, at, how, seed, 0.05).loss for seed in seeds])
+            for each, seeds in zip(both, (range(runs), range(runs, 2 * runs)), strict=True)
+        ]
+    else:
         return None
-    runs = min(int(MOST_ROUNDS / longer) // people, RUNS)
-    ours, plain = (
-        simulate(each, world, people, runs=runs, seed=seed + at, at=[]).regret() * ruler.span
-        for at, each in enumerate(both)
-    )
+    ours, plain = (lost * ruler.span for lost in each_run)
     error = np.hypot(*(np.std(each, ddof=1) / np.sqrt(runs) for each in (ours, plain)))
     loss = float(ours.mean())
     return ExpectedLoss(people, loss, loss - float(plain.mean()), round(float(error), 9), runs)

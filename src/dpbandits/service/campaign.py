@@ -544,11 +544,12 @@ class Campaign:
         return self._view("uplift", confidence=confidence)
 
     def expected_loss(self) -> ExpectedLoss | None:
-        """What the people asked for so far are expected to have lost to privacy, were the arms'
-        means what was released (see `ExpectedLoss`). It is simulated, which takes up to some
-        seconds, and costs no privacy. None where it cannot be said, as before every arm in play has
-        a released mean, or where it was not the policy alone that chose: with least shares, people
-        who keep their arm, recorded batches, and for holdout people.
+        """What people whose outcomes are learned from are expected to have lost to privacy, were
+        the arms' means what was released, and answers there at once (see `ExpectedLoss`). It is
+        simulated, with least shares, which takes some seconds and costs no privacy. None where it
+        cannot be said: before every arm in play has a released mean, for holdout people, and where
+        not all were chosen for in the way that is simulated: with periods, recorded batches or
+        `eligible=`, and where people keep their arm for visits that are learned from, too.
 
         Raises:
             RuntimeError: another one is being simulated.

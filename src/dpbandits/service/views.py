@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple, final
 from pydantic import Field, TypeAdapter
 
 from dpbandits.core.inputs import whole_number
-from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
+from dpbandits.forecasting.forecast import MOST_PEOPLE, ExpectedLoss, expected_loss
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabels, Policy
 from dpbandits.service import models
@@ -406,22 +406,27 @@ def in_play(tx: Transaction, part: Part) -> InPlay:
     arguments = None
     is_ours = tx.layout.rule is None or part is tx.part("policy")
     if part.contexts is None and is_ours and has_chosen_all(session):
-        paired = zip(session.beliefs(), session.arms, strict=True)
-        played = [belief for belief, (_, status) in paired if status == "active"]
         # not those who get a winner
         asked = part.head.asked if session.closed is None else session.closed.asked
-        arguments = session.policy, played, asked, session.rewards
+        learned, limited = tx.rows.learned_from(part.uid, min(asked, MOST_PEOPLE))
+        if not limited:
+            paired = zip(session.beliefs(), session.arms, strict=True)
+            played = [belief for belief, (_, status) in paired if status == "active"]
+            drawn = session._state.assignment
+            least = None if drawn is None else drawn.among(session._state.roster.in_play)
+            arguments = session.policy, played, learned, session.rewards, least
     return InPlay(part.uid, part.head.step, arguments)
 
 
 def has_chosen_all(session: Session) -> bool:
-    """Whether the policy alone chose who gets which arm, as it does where it is simulated: no arm
-    has a least share, nobody keeps one for further visits, or was assigned elsewhere.
+    """Whether people whose outcomes are learned from got arms in the way that is simulated: none
+    keeps one from a visit that was learned from, nobody was assigned elsewhere, and shares do not
+    stand still for a period.
     """
-    drawn, people = session._state.assignment, session._tables.people
-    is_sticky = people is not None and people.kept is not None
-    has_least = drawn is not None and drawn.has_least
-    return not (is_sticky or has_least or session._current.elsewhere)
+    people = session._tables.people
+    keeps = people is not None and people.kept is not None
+    is_once = people is None or (people.cap == 1 and people.window is None)
+    return (is_once or not keeps) and not session._current.elsewhere and session.period is None
 
 
 def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
