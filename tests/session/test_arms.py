@@ -106,6 +106,10 @@ def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -
         )
     assert s._restart(2) == 3
     assert [name for name, _ in s.arms][2:] == ([2, 3] if arms == 2 else ["blue (2)", "blue"])
+    assert [s.lift(0).control, loaded(s).lift().control] == [labels[0], s.beliefs()[3].label]
+    assert s._restart(1) == 4
+    s.retire_arm(3)
+    assert s.lift().control == s.beliefs()[4].label
 
 
 def test_segments_are_restarted_together() -> None:

@@ -183,7 +183,7 @@ class Roster:
             kept = next(
                 name
                 for number in range(1, len(self.labels) + 2)
-                if (name := f"{label[: LONGEST_LABEL - 8]} ({number})") not in self.labels
+                if (name := f"{short(label)} ({number})") not in self.labels
             )
             labels = (*self.labels[:arm], kept, *self.labels[arm + 1 :])
             roster = replace(self, labels=ArmLabels(labels))
@@ -192,6 +192,11 @@ class Roster:
     def name(self, arm: int) -> str:
         """What an error calls an arm."""
         return repr(self.labels[arm]) if self.labels else f"Arm {arm}"
+
+
+def short(label: str) -> str:
+    """What a restarted arm's history keeps of its name, before a number."""
+    return label[: LONGEST_LABEL - 8]
 
 
 def roster_from_data(letters: str, labels: tuple[str, ...] | None) -> Roster:

@@ -112,6 +112,7 @@ from dpbandits.session.state import (
     UnlearnedRelease,
     Unread,
     View,
+    first_kept,
     id_runs,
     merged_events,
     opened,
@@ -1866,7 +1867,8 @@ class Session:
 
         Args:
             control: the name or number of the arm that others are compared with; by default the
-                only one that `min_share` names, else the first one that is not retired.
+                only one that `min_share` names, else the first one that is not retired; one that
+                was restarted stays in its place.
             confidence: that all intervals hold, of all arms and at all times at once. They come
                 from the arms' own (`beliefs`), so `beliefs().best` may name an arm before.
 
@@ -1876,7 +1878,7 @@ class Session:
         """
         drawn, roster = self._state.assignment, self._state.roster
         named = () if drawn is None else drawn.shares
-        usual = named[0][0] if len(named) == 1 else roster.kept[0]
+        usual = named[0][0] if len(named) == 1 else first_kept(roster, self._state.events)
         number = roster.number(usual if control is None else control)
         return lift_of(self.beliefs(confidence), number, self.rewards)
 

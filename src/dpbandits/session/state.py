@@ -30,7 +30,7 @@ from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Pr
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release, checked_plan, require_plan
-from dpbandits.session.arms import Assignment, Roster
+from dpbandits.session.arms import Assignment, Roster, short
 from dpbandits.session.beliefs import ReleaseHistory
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import (
@@ -118,6 +118,23 @@ def merged_events(
             out.add(event.arm)
         out -= {event.arm} if event.what == "resume" else set()
     return (*merged, *left)
+
+
+def first_kept(roster: Roster, events: Sequence[SessionEvent]) -> int:
+    """Return the first arm that is not retired. An arm that was restarted stays in its place."""
+    came = [event for event in events if event.what in ("add", "restart")]
+    after = {
+        short(str(event.arm)): number
+        for number, event in enumerate(came, len(roster.status) - len(came))
+        if event.what == "restart"
+    }
+    ended = {event.arm for event in events if event.what == "retire"}
+    for arm in range(len(roster.status)):
+        while roster.status[arm] == "retired" and (label := roster.label(arm)) not in ended:
+            arm = after[str(label).rpartition(" (")[0] or str(label)]
+        if roster.status[arm] != "retired":
+            return arm
+    return roster.kept[0]
 
 
 class Offer(NamedTuple):
