@@ -297,10 +297,12 @@ def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
     assert again.tell(again.ask(user="new", **where(other)), 1) == "recorded"
 
 
-def test_sides_are_not_compared_over_periods_before_the_end(make: Open) -> None:
+@pytest.mark.parametrize("window", [None, timedelta(days=3)])
+def test_sides_are_not_compared_over_periods_before_the_end(make: Open, window: Any) -> None:
     """Where a rate rose, the side whose newest people were read came out ahead."""
     clock = Time()
     how: dict[str, Any] = {"min_share": 0.1, "period": timedelta(days=7), "holdout": ".3"}
+    how["attribution_window"] = window
     policy = dpb.DPRateIMED(arms=["old", "new"], epsilon=2, grid=1)
     sale = make(clock=clock).create("sale", policy, seed=1, **how)
     for week in range(2):
@@ -310,7 +312,11 @@ def test_sides_are_not_compared_over_periods_before_the_end(make: Open) -> None:
     found = sale.uplift()
     assert (found.mean, found.low, found.high) == (None, None, None)
     assert "once the campaign is closed" in found.advice
+    sale.tell(sale.ask(user="last"), 1.0)
     sale.close("enough")
+    assert (sale.uplift().mean is None) is (window is not None)
+    clock.now += 3 * 86_400
+    sale.settle()
     assert sale.uplift().mean is not None
 
 

@@ -536,7 +536,7 @@ class Campaign:
 
     def uplift(self, confidence: float = 0.95) -> Uplift:
         """The policy's people, whatever they got, against holdout people: means of released values,
-        with intervals that hold at all times at once.
+        with intervals that hold at all times at once. Where rates move with time see `Uplift`.
 
         Raises:
             ValueError: this campaign has no holdout people, or a confidence outside (0, 1).

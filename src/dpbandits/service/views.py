@@ -383,10 +383,14 @@ def alarms_in(tx: Transaction, part: Part) -> tuple[SessionEvent, ...]:
 
 
 def side_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs:
-    """One side of a holdout, at half of the failure probability."""
+    """One side of a holdout, at half of the failure probability; over once nobody's answer is
+    awaited any more.
+    """
     if tx.layout.rule is None:
         raise refusal("no_holdout")
-    return part.session.beliefs((1.0 + checked_confidence(confidence)) / 2.0)
+    found = part.session.beliefs((1.0 + checked_confidence(confidence)) / 2.0)
+    closing = part.session.closed
+    return replace(found, is_over=closing is not None and closing.is_done)
 
 
 def uplift_over(layout: Layout, parts: Mapping[str, Beliefs], confidence: float = 0.95) -> Uplift:

@@ -1130,8 +1130,8 @@ class SideMean(NamedTuple):
 
 
 AT_THE_END = (
-    "With periods the sides are compared once the campaign is closed: until then the newest people "
-    "of one side are of another time than those of the other."
+    "With periods the sides are compared once the campaign is closed and its last answers are "
+    "read: until then the newest people of one side are of another time than those of the other."
 )
 
 
@@ -1139,8 +1139,12 @@ class Uplift(NamedTuple):
     """A policy's side, all arms together, against holdout people.
 
     mean, low, high: of the policy's mean less the holdout people's, in the user's units; None until
-        something was released of both, and with periods until the campaign is closed. All three
-        intervals hold at all times at once with this confidence.
+        something was released of both, and with periods until the campaign is closed and its last
+        answers are read. All three intervals hold at all times at once with this confidence.
+
+    Each side's mean is of its people up to its newest release, which comes sooner on one side than
+    on the other. Where rates move with time for everybody, part of the difference may be one of
+    times: make such a campaign with `period=`, or read this once it is closed.
     """
 
     confidence: float
@@ -1170,10 +1174,11 @@ class Uplift(NamedTuple):
 def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:
     """The two sides, and their difference.
 
-    policy, holdout: what is believed on each side, at half of the failure probability each.
+    policy, holdout: what is believed on each side, at half of the failure probability each; over
+        once its last release is made.
     """
     one, other = together("policy", policy), together("holdout", holdout)
-    if policy.in_periods and not policy.is_over:
+    if policy.in_periods and not (policy.is_over and holdout.is_over):
         return Uplift(confidence, one, other)
     mean, low, high = (
         None if left is None or right is None else left - right
