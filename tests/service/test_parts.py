@@ -150,7 +150,9 @@ def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
     with pytest.raises(TypeError, match="stopping rule"):
         campaign.finish()
     for _ in range(2):
-        campaign.close("enough", winner="c")  # which holdout people never saw
+        campaign.close("enough", winner="c", by="ada")  # which holdout people never saw
+    said = " ".join(campaign["policy"].statement().split())
+    assert "Who did what, as they said: retire arm b by me; closed by ada." in said
     for side in SIDES:
         assert campaign.ask(user=on(campaign, side)[0]).label == "c"
 

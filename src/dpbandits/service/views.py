@@ -8,7 +8,7 @@ made from `VIEWS`.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -26,7 +26,7 @@ from dpbandits.service import models
 from dpbandits.service.operations import MOST_AT_ONCE
 from dpbandits.service.parts import Part, frozen_json
 from dpbandits.service.refusals import refusal
-from dpbandits.service.tables import ReleaseRow
+from dpbandits.service.tables import EventRow, ReleaseRow
 from dpbandits.service.transaction import ONLY_PART, Layout, Transaction
 from dpbandits.session.beliefs import Beliefs, ReleaseHistory, Uplift, checked_confidence, uplift_of
 from dpbandits.session.guardrail import Guardrail
@@ -36,7 +36,7 @@ from dpbandits.session.predictions import Predictions
 from dpbandits.session.segments import ONE_SEGMENT, SegmentBelief, SegmentedTable
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
-from dpbandits.session.statement import WIDTH, spent_in_all
+from dpbandits.session.statement import NEWEST, WIDTH, spent_in_all
 from dpbandits.session.storing import (
     StoredHistory,
     statement_in,
@@ -242,11 +242,23 @@ def statement_of(tx: Transaction, part: Part) -> str:
     where = "" if tx.layout.is_whole else ", over all parts of the campaign"
     fences, why = part.head.generation - 1, part.head.closed
     text = statement_in(part.session, users, learned, where, fences)
+    if said := named_words(tx.rows.events(part.uid, NEWEST)):
+        text += f"\n{fill(said, WIDTH)}\n"
     if tx.layout.options.get("unsealed"):
         text += f"\n{fill(UNSEALED, WIDTH)}\n"
     if why is None or part.session.closed is not None:
         return text
     return f"{text}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
+
+
+def named_words(newest_first: Sequence[EventRow]) -> str:
+    """Who did what, where `by=` said so."""
+    done = [
+        f"{row.what}{f' {row.about}' if row.what.endswith(' arm') else ''} by {row.by}"
+        for row in reversed(newest_first)
+        if row.by is not None
+    ]
+    return f"Who did what, as they said: {'; '.join(done)}." if done else ""
 
 
 def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
