@@ -432,15 +432,22 @@ def export_command(
     ] = None,
     witness: WitnessOption = None,
 ) -> None:
-    """All decisions with their propensities, as a table. Rewards are not in it."""
+    """All decisions with their propensities, as a table. Rewards are not in it.
+
+    It is written beside its place first: what is in place is whole. A machine that stops meanwhile
+    leaves a file that ends in .csv.part, which the next export replaces.
+    """
     with one_line_errors(), opened_store(store, witness) as found:
         if out.suffix != ".csv":
             raise ValueError(f"Expected a file that ends in .csv, got {out}: a table is written.")
         part = part_of(found[name], segment)
         page, draft = part.decisions(limit=10_000), out.with_name(f"{out.name}.part")
-        with draft.open("w", newline="", encoding="utf-8") as file:
-            write_rows(csv.writer(file), part, page)
-        draft.replace(out)
+        try:
+            with draft.open("w", newline="", encoding="utf-8") as file:
+                write_rows(csv.writer(file), part, page)
+            draft.replace(out)
+        finally:
+            draft.unlink(missing_ok=True)
         console.print(f"Wrote {out}", markup=False)
 
 

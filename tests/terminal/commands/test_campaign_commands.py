@@ -217,6 +217,7 @@ def test_a_server_is_asked_looked_at_and_exported(
         with monkeypatch.context() as cut:  # an export that is cut off leaves the file as it was
             cut.setattr("dpbandits.terminal.campaigns.write_rows", cut_off)
             assert "away" in command("campaign", "export", "trial", str(out), code=2)
+        assert list(tmp_path.glob("*.part")) == []
         for words in (("campaign", "fence", "trial"), ("keys", "list"), ("serve",)):
             assert "Expected the database itself" in command(*words, code=2)
     rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
