@@ -362,6 +362,10 @@ class Forecast(Tabular):
     def row(self, policy: str, epsilon: float | str | Fraction | None = None) -> Foreseen:
         """The row of a policy at an ε.
 
+        Args:
+            policy: its name; "equal shares" for an A/B test.
+            epsilon: one of those that were forecast; None: of what has no privacy.
+
         Raises:
             KeyError: there is none.
         """
@@ -404,7 +408,10 @@ class Forecast(Tabular):
         """What ε can be afforded: of the rows that are expected to lose no more than `loss`, the
         one with the smallest ε (of several, the one that loses least); None if all lose more.
 
-        policy: look at this one alone. of: "privacy" compares what is lost to privacy.
+        Args:
+            loss: the most that may be lost, in units of reward.
+            policy: look at this one alone.
+            of: "privacy" compares what is lost to privacy.
         """
         most = real_number(loss)
         if most is None or of not in ("loss", "privacy"):

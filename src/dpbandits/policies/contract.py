@@ -422,6 +422,10 @@ class Policy(ABC):
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         """Return the order of the regret bound, without constants; NaN if none is proved. It is not
         a bound.
+
+        Args:
+            means: mean rewards, shape (arms,).
+            rounds: number of rounds.
         """
         return math.nan
 

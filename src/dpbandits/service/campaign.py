@@ -105,6 +105,9 @@ class Campaign:
     With `segments=` it has a part for each, which learns for itself; with `holdout=` the parts
     "policy" and "holdout". Each record is in one part, so the guarantee is that of one; people are
     counted over all. `campaign["DE"]` is one part: it can be asked and looked at.
+
+    Of what changes a campaign, `by=` says who did it: public, in `events` and the statement, and a
+    `key=` is each caller's own.
     """
 
     def __init__(self, name: str, calls: Calls, segment: str | None = None) -> None:
@@ -148,6 +151,7 @@ class Campaign:
         shorthand for this one.
 
         Args:
+            op: one of `dpbandits.service.operations.OPERATIONS`, with its fields.
             by: who calls; keys of calls are each caller's own.
         """
         return self._do(op, by)
@@ -189,6 +193,9 @@ class Campaign:
         """Request the next decision, or a list of `count` of them (see `Session.ask`).
 
         Args:
+            count: number of decisions; None: one, which is returned by itself.
+            eligible: the arms that may be played this time, by names or numbers; None: all in play.
+            user: who it is for, a text or whole number, where people come back or with a holdout.
             segment: which, of a campaign with `segments=`.
             key: a word of the caller's; the call made again with it gives the same decisions.
             context: what is known of the visitor, for a policy that decides by it; with `count` one
@@ -213,6 +220,10 @@ class Campaign:
     def tell(self, decision: CampaignDecision | str | UUID, reward: object) -> TellStatus:
         """Record the reward of a decision (or of its id); returns what became of it.
 
+        Args:
+            decision: as `ask` returned it, or its id.
+            reward: a number in the declared range, by default [0, 1]; see `Session.tell`.
+
         Raises:
             RewardError: no number in the declared range. Nothing was recorded.
             TypeError, ValueError: neither a decision nor its id. Nothing was recorded.
@@ -229,6 +240,9 @@ class Campaign:
         makes the release. Tell all of them again. In a segment that is past its policy's horizon
         they are "gone".
 
+        Args:
+            tells: pairs of a decision, or its id, and a reward.
+
         Raises:
             RewardError: one of them is no reward. None was recorded.
             TypeError: one of them is no pair, or not of a decision or its id. None was recorded.
@@ -236,7 +250,12 @@ class Campaign:
         return self._do(ops.told_pairs(tells))
 
     def tell_message(self, decision: CampaignDecision | str | UUID, message: str) -> TellStatus:
-        """In the local model: record a user's answer as their device sent it."""
+        """In the local model: record a user's answer as their device sent it.
+
+        Args:
+            decision: as `ask` returned it, or its id.
+            message: JSON, as the device made it.
+        """
         return self._do(ops.told_message(decision, message), None, THE_FIRST)
 
     def record(
@@ -253,6 +272,13 @@ class Campaign:
         restored database lost is "gone" when it is recorded again: its outcomes may have been
         released before.
 
+        Args:
+            arm: its name or number.
+            outcomes: a reward of each person, shape (people,); or (people, successes) for rewards
+                of 0 and 1.
+            segment: whose people, of a campaign with `segments=`.
+            key: another word for each batch.
+
         Raises:
             RewardError: one of them is no reward. None was recorded.
             ValueError: as `Session.record`; or the campaign has a holdout. None was recorded.
@@ -261,7 +287,9 @@ class Campaign:
         return self._do(ops.recorded_batch(arm, outcomes, own, key), by)
 
     def expire(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
-        """Nobody answered: the declared default counts (see `Session.expire`)."""
+        """Nobody answered: the declared default counts (see `Session.expire`). Returns what became
+        of each of these decisions, or ids.
+        """
         op = ops.Expire.model_construct(decisions=[id_of(each) for each in decisions], key=None)
         return self._do(op)
 
@@ -300,14 +328,20 @@ class Campaign:
         return self._do(made(ops.Pending, after=after, limit=limit, segment=own))
 
     def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
-        """Decisions that were never carried out (see `Session.void`)."""
+        """Decisions, or their ids, that were never carried out (see `Session.void`). Returns what
+        became of each.
+        """
         op = ops.Void.model_construct(decisions=[id_of(each) for each in decisions], key=None)
         return self._do(op)
 
     def add_arm(
         self, label: str | None = None, *, by: str | None = None, key: str | None = None
     ) -> int:
-        """Add an arm, from the next decision on; returns its number (see `Session.add_arm`)."""
+        """Add an arm, from the next decision on; returns its number (see `Session.add_arm`).
+
+        Args:
+            label: its name, where arms have names.
+        """
         return self._do(made(ops.AddArm, arm=label, key=key), by)
 
     def retire_arm(self, arm: str | int, *, by: str | None = None, key: str | None = None) -> None:
@@ -367,6 +401,9 @@ class Campaign:
     ) -> int:
         """Forget a person: their pending decisions are void, and nobody learns from them any more
         in the window that is open. What was released stays. Returns how many decisions were void.
+
+        Args:
+            user: as `ask` was told it.
         """
         return self._do(made(ops.Erase, user=user, key=key), by)
 
@@ -479,7 +516,12 @@ class Campaign:
         return self._view("alarms")
 
     def releases(self, after: int = 0, limit: int = 1_000) -> list[StoredRelease]:
-        """Releases, as noised, in order."""
+        """Releases, as noised, in order.
+
+        Args:
+            after: from after this step on.
+            limit: how many at most; over HTTP 10,000.
+        """
         return self._view("releases", after=after, limit=limit)
 
     def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
@@ -498,11 +540,15 @@ class Campaign:
             next = page.after
 
     def events(self, limit: int = 100) -> list[CampaignEvent]:
-        """What was done to the campaign besides asking and telling, newest first."""
+        """What was done besides asking and telling, newest first; `limit` of it at most."""
         return self._view("events", limit=limit)
 
     def beliefs(self, confidence: float = 0.95) -> Beliefs | Any:
-        """The estimates of every arm (see `Session.beliefs`); with parts, `SegmentedBeliefs`."""
+        """The estimates of every arm (see `Session.beliefs`); with parts, `SegmentedBeliefs`.
+
+        Args:
+            confidence: that all intervals hold, of all arms (of one part) and at all times at once.
+        """
         return self._view("beliefs", confidence=confidence)
 
     def predictions(self, confidence: float = 0.95, *, always: bool = False) -> Predictions:
@@ -538,6 +584,9 @@ class Campaign:
         """The policy's people, whatever they got, against holdout people: means of released values,
         with intervals that hold at all times at once. Where rates move with time see `Uplift`.
 
+        Args:
+            confidence: that all three intervals hold, at all times at once.
+
         Raises:
             ValueError: this campaign has no holdout people, or a confidence outside (0, 1).
         """
@@ -561,7 +610,11 @@ class Campaign:
         return self._view("history")
 
     def recent(self, newest: int = 1_000) -> Recent:
-        """How often every arm was shown among the newest decisions."""
+        """How often every arm was shown among the newest decisions.
+
+        Args:
+            newest: how many; over HTTP 10,000 at most.
+        """
         return self._view("recent", newest=newest)
 
     def sample_ratio(self) -> SampleRatio | Any:

@@ -122,7 +122,12 @@ class CampaignStore:
         return self._open[name]
 
     def open(self, name: str, *, policy: Policy | type[Policy]) -> Campaign:
-        """Open a campaign whose policy is user-defined: a database names no code."""
+        """Open a campaign whose policy is user-defined: a database names no code.
+
+        Args:
+            name: of the campaign.
+            policy: the policy that it was made with, or its class.
+        """
         self._open[name] = self._campaign(self._row(name), policy)
         return self._open[name]
 
@@ -363,6 +368,7 @@ class CampaignStore:
         Others are refused.
 
         Args:
+            name: of the scope; at most 100 characters.
             epsilon: the budget, for a new scope; of a known one it has to be the same, or left out.
 
         Raises:

@@ -746,6 +746,9 @@ class Session:
         """Record a user's answer as their device sent it, in the local model (see
         `dpbandits.local.client.Client.answer`).
 
+        Args:
+            text: JSON, as the device made it.
+
         Raises:
             MessageError: no such message, or one for another campaign. Nothing was recorded.
         """
@@ -762,6 +765,9 @@ class Session:
 
         All pairs are checked first. If a release or plan fails midway, its error passes through:
         all pairs are recorded, and the next call makes the release.
+
+        Args:
+            tells: pairs of a decision, or its id, and a reward as for `tell`.
 
         Raises:
             DecisionError, RewardError, TypeError: one of the pairs is wrong; the error says which.
@@ -796,6 +802,9 @@ class Session:
         With an attribution window the default is recorded when the time has passed, as without
         this call.
 
+        Args:
+            decision: as `ask` returned it, or its id.
+
         Raises:
             DecisionError: unknown id, or resolved before. Nothing was recorded.
         """
@@ -810,6 +819,9 @@ class Session:
         """Resolve a decision that was never carried out: nobody was shown it. Nothing is recorded,
         and another decision takes its place. If nobody answered, `expire` it. What is due is
         released first; it reads nothing itself, so it is done past a policy's horizon, too.
+
+        Args:
+            decision: as `ask` returned it, or its id.
 
         Raises:
             DecisionError: unknown id, or resolved before.
@@ -1560,6 +1572,9 @@ class Session:
         """Never play an arm again. Rewards recorded since its last release are thrown away unread,
         and so are late ones.
 
+        Args:
+            arm: its name or number.
+
         Raises:
             ValueError: no such arm, or none would be left; or the policy cannot choose among some
                 of its arms.
@@ -1569,6 +1584,9 @@ class Session:
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`. Late rewards of it still count.
 
+        Args:
+            arm: its name or number.
+
         Raises:
             ValueError: as `retire_arm`.
         """
@@ -1577,6 +1595,9 @@ class Session:
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again. A guardrail that suspended it forgets nothing, and does so again
         at its next release, unless its mean harm has fallen since.
+
+        Args:
+            arm: its name or number.
 
         Raises:
             ValueError: as `retire_arm`, or it is retired.
@@ -1591,6 +1612,9 @@ class Session:
         retired arm with a number after its name, such as "blue (1)"; rewards of its open block and
         late ones are thrown away unread. For confidences it counts as one arm more, or restarts
         would be free second tries.
+
+        Args:
+            arm: its name or number.
 
         Raises:
             ValueError: the arm is not in `beliefs().changed`, or no arm can be added (see

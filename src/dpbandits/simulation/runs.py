@@ -184,6 +184,9 @@ class Runs(Tabular):
         For rounds other than `checkpoints` the same seeded runs are played again, so the counts are
         exact.
 
+        Args:
+            at: rounds, each from 1 to `rounds`, shape (at,).
+
         Raises:
             ValueError: a round outside 1 … `rounds`.
         """
@@ -289,7 +292,12 @@ class Runs(Tabular):
         )
 
     def quantiles(self, q: Sequence[float] | float, at: Sequence[int] | None = None) -> Floats:
-        """Return quantiles of the regret over runs, shape (len(q), …); q = 1 is the worst run."""
+        """Return quantiles of the regret over runs, shape (len(q), …); q = 1 is the worst run.
+
+        Args:
+            q: one number in [0, 1], or several.
+            at: rounds; None: the end (see `regret`).
+        """
         levels = numbers_in(q, "q")
         if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
             raise ValueError(
