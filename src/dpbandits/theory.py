@@ -447,6 +447,12 @@ def full_information_lower_bound(
     Source: Hu, Huang, Mehta and Hegde 2024, Theorem 12 (under ε-DP), which corrects an inequality
     in Theorem 2 of Acharya, Sun and Zhang 2021.
 
+    Args:
+        actions: K.
+        gap: Δ, from 0 to 1.
+        rounds: T.
+        epsilon: None: without privacy.
+
     >>> full_information_lower_bound(10, 0.1, 2, epsilon=0.001) <= 2 * 0.1
     True
     """
@@ -474,6 +480,13 @@ def private_paths_lower_bound(
 
     Source: Chen et al. 2020, Theorem 6; with K = 1 Theorem 5 for B∞ = 1, by reduction from Basu,
     Dimitrakakis and Tossou 2019, Theorem 2.
+
+    Args:
+        arms: m.
+        size: K, the arms of a path.
+        gap: Δ, of a path.
+        rounds: T.
+        epsilon: of each report.
     """
     if arms % size or not 0.0 < gap / size < 0.35:
         return math.nan
@@ -486,6 +499,13 @@ def semi_bandit_lower_order(arms: int, size: int, gap: float, rounds: int, epsil
     instance with m >= 2K arms and this gap. It has no constant.
 
     Source: Chen et al. 2020, Theorem 9.
+
+    Args:
+        arms: m.
+        size: K, the arms of a super arm.
+        gap: Δ, of a super arm.
+        rounds: T.
+        epsilon: ε.
     """
     return arms * size * math.log(rounds) * (1.0 / gap + 1.0 / epsilon)
 
@@ -498,6 +518,11 @@ def minimax_lower_bound(arms: int, rounds: int, epsilon: float | None = None) ->
     also have at least (K − 1)n/2, where n solves (K − 1)n = (T − n)e^{−εn}: order (K/ε) ln(εT/K),
     not below the K/ε of Azize and Basu 2022 (proofs/worst_instances.md). zCDP alone does not imply
     it.
+
+    Args:
+        arms: K.
+        rounds: T.
+        epsilon: None: without privacy.
 
     >>> [round(minimax_lower_bound(5, 10**5, eps)) for eps in (None, 1.0, 0.1, 0.01)]
     [35, 35, 121, 821]
@@ -619,6 +644,11 @@ def private_sample_lower_bound(
     It holds for the law of this mean on −R and R, R = `width`, and β below ¼.
 
     Source: Sajed and Sheffet 2019, Theorem 3.4.
+
+    Args:
+        mean: μ. width: R.
+        alpha: relative error. beta: probability of a larger one.
+        epsilon: ε.
     """
     if not mean:
         return math.inf
