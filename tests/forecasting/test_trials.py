@@ -223,6 +223,9 @@ def test_what_privacy_costs_is_said_of_the_very_trial() -> None:
         assert "arm usual gets 0.3 of rounds or more" in found.about
     drawn = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share=0.1, policies="LazyDPTS")
     assert drawn.rows[0].privacy == pytest.approx(drawn.rows[0].loss - drawn.rows[1].loss)
+    more: dict[str, Any] = {"min_share": 0.1, "silent": 0.2}  # ThompsonBeta plays no such session
+    alone = dpb.forecast([0.2, 0.5], 100, 1, draws=2, policies="LazyDPTS", **more)
+    assert [(row.policy, row.privacy) for row in alone] == [("LazyDPTS", None), (EQUAL, None)]
     named = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share={"b": 0.5}, arms=["a", "b"])
     numbered = dpb.forecast([0.2, 0.5], 300, 1, draws=3, min_share={1: 0.5})
     assert named.rows == numbered.rows

@@ -755,7 +755,7 @@ def foreseen(
     if not trial.how.are_plain:
         for entrant in private:
             require_played(entrant, trial.how)
-    everything = [*plain.values(), *private]
+    everything = [*(each for each in plain.values() if trial.how.takes(each.policy)), *private]
     named_draws = min(len(trial.means), NAMED_DRAWS) if trial.how.are_plain else 0
     played_too = sum(is_played(entrant.policy) for entrant in private)
     tell = Told(progress, len(everything) * len(trial.means) + played_too * named_draws)

@@ -144,6 +144,13 @@ class Conditions(NamedTuple):
         """Whether nothing but answers that are late sets the trial apart from a simulation."""
         return not (self.assignment or self.silent or self.drift or self.period or self.present)
 
+    def takes(self, policy: Policy) -> bool:
+        """Return whether a policy can be played: in a session whose arms have least shares, or come
+        and go, it has to choose among some of them.
+        """
+        in_a_session = self.present or self.silent or self.delay is not None
+        return policy.chooses or not (in_a_session and (self.present or self.assignment))
+
     def rates(self, means: Floats) -> Floats:
         """Return the means over the trial, shape (parts, arms): of one part where they stay.
 
