@@ -197,11 +197,12 @@ ALL = Assignment(shuffled=False, min_share=0.1)
     ("options", "last", "is_known", "least"),
     [
         ({}, None, True, None),
+        (PEOPLE, None, True, None),
         ({"min_share": 0.1, "assignment": "shuffled"}, None, True, ALL),
         ({"min_share": {"b": 0.1}}, None, True, Assignment(False, 0.0, ((1, 0.1),))),
         ({"min_share": 0.1, "period": timedelta(days=1)}, None, False, None),
         ({**PEOPLE, "sticky": True}, None, False, None),
-        ({**ONCE, "sticky": True}, {"user": 0}, True, None),  # another visit of a person
+        ({**ONCE, "sticky": True}, None, True, None),
         ({**ONCE, "window": timedelta(days=1), "sticky": True}, None, False, None),
         ({}, {"eligible": ["a"]}, False, None),
         ({}, "batch", False, None),
@@ -222,6 +223,8 @@ def test_a_loss_is_that_of_the_policy_s_own_choices(
     for user in range(60):
         known = {"user": user} if "privacy_unit" in options else {}
         campaign.tell(campaign.ask(**known), 1.0)
+    for _ in range(2):
+        campaign.ask(**known)  # is not learned from: it gives no answer, or is beyond the cap
     if last == "batch":
         campaign.record("b", [1.0], key="1")
     elif last is not None:

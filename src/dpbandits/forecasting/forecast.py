@@ -1025,8 +1025,8 @@ MOST_SHARED, SHARED_ROUNDS = 5_000, 50_000
 class ExpectedLoss(NamedTuple):
     """Losses against the best arm for everybody, in the user's units.
 
-    people: whom they are about, the first million at most, or 5,000 with least shares, and
-        fewer with more than ten arms. loss: of the policy. privacy: loss less that of the same
+    people: whose outcomes were recorded, the first million at most, or 5,000 with least shares,
+        and fewer with more than ten arms. loss: of the policy. privacy: loss less that of the same
         policy without privacy, which gets other runs. error: the standard error of `privacy`. runs:
         of each.
     """
@@ -1039,10 +1039,10 @@ class ExpectedLoss(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"Were the means what was released, the first {self.people:,} people would be expected "
-            f"to lose {amount(self.loss)} against the best arm, {amount(self.privacy)} ± "
-            f"{amount(2 * self.error)} of it to privacy (two standard errors, "
-            f"{self.runs} simulated runs)."
+            f"Were the means what was released, the first {self.people:,} people whose outcomes "
+            f"were recorded would be expected to lose {amount(self.loss)} against the best arm, "
+            f"{amount(self.privacy)} ± {amount(2 * self.error)} of it to privacy (two standard "
+            f"errors, {self.runs} simulated runs)."
         )
 
 
@@ -1058,10 +1058,10 @@ def expected_loss(
     only, so it costs no privacy.
 
     policy: as it is played, whatever became of its arms; it is simulated with those of `rows`.
-    people: whom it decided for. least: the least shares of these arms, which the baseline has, too.
-    None where an arm has no released mean yet, where there is no privacy or no baseline to compare
-    with, where a policy does not play single arms for their rewards, and where it has no fast
-    player, or with least shares no blocks of single arms.
+    people: whom it learned from. least: the least shares of these arms, which the baseline has,
+    too. None where an arm has no released mean yet, where there is no privacy or no baseline to
+    compare with, where a policy does not play single arms for their rewards, and where it has no
+    fast player, or with least shares no blocks of single arms.
     """
     means, about = [row.mean for row in rows], policy.about
     if not means or None in means or people < len(means):

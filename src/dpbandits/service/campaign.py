@@ -593,8 +593,8 @@ class Campaign:
         return self._view("uplift", confidence=confidence)
 
     def expected_loss(self) -> ExpectedLoss | None:
-        """What people whose outcomes are learned from are expected to have lost to privacy, were
-        the arms' means what was released, and answers there at once (see `ExpectedLoss`). It is
+        """What people whose outcomes were recorded are expected to have lost to privacy, were the
+        arms' means what was released, and answers there at once (see `ExpectedLoss`). It is
         simulated, with least shares, which takes some seconds and costs no privacy. None where it
         cannot be said: before every arm in play has a released mean, for holdout people, and where
         not all were chosen for in the way that is simulated: with periods, recorded batches or

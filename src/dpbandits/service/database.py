@@ -805,15 +805,11 @@ class Rows:
         query = query.order_by(c.seq).limit(limit)
         return self._all(DecisionRow, query)
 
-    def learned_from(self, uid: str, until: int) -> tuple[int, int]:
-        """Of the decisions up to one, how many are learned from, and how many were chosen among
-        some arms only.
-        """
+    def has_eligible(self, uid: str, until: int) -> bool:
+        """Whether of the decisions up to one some were chosen among some arms only."""
         c = tables.decision.c
-        learned = func.sum(case((c.learn, 1), else_=0))
-        query = select(learned, func.count(c.eligible)).where(c.campaign == uid, c.seq <= until)
-        found = self._connection.execute(query).one()
-        return int(found[0] or 0), int(found[1])
+        among = select(c.seq).where(c.campaign == uid, c.seq <= until, c.eligible.is_not(None))
+        return self._connection.execute(among.limit(1)).first() is not None
 
     def held(self, uid: str, seqs: Sequence[int]) -> dict[int, bytes]:
         """The sealed rows of those of these decisions that have one (see `Change.held`)."""

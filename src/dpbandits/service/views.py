@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple, final
 from pydantic import Field, TypeAdapter
 
 from dpbandits.core.inputs import whole_number
-from dpbandits.forecasting.forecast import MOST_PEOPLE, ExpectedLoss, expected_loss
+from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabels, Policy
 from dpbandits.service import models
@@ -422,14 +422,13 @@ def in_play(tx: Transaction, part: Part) -> InPlay:
     arguments = None
     is_ours = tx.layout.rule is None or part is tx.part("policy")
     if part.contexts is None and is_ours and has_chosen_all(session):
-        # not those who get a winner
         asked = part.head.asked if session.closed is None else session.closed.asked
-        learned, limited = tx.rows.learned_from(part.uid, min(asked, MOST_PEOPLE))
-        if not limited:
+        if not tx.rows.has_eligible(part.uid, asked):
             paired = zip(session.beliefs(), session.arms, strict=True)
             played = [belief for belief, (_, status) in paired if status == "active"]
-            drawn = session._state.assignment
+            drawn, learned = session._state.assignment, session._current.records
             least = None if drawn is None else drawn.among(session._state.roster.in_play)
+            # it learns from everybody who is simulated
             arguments = session.policy, played, learned, session.rewards, least
     return InPlay(part.uid, part.head.step, arguments)
 

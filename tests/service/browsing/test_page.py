@@ -158,7 +158,7 @@ def test_what_it_shows(browser: Browser, store: Any) -> None:
         assert browser.value("document.querySelector('[role=alert]') !== null")
         browser.value("document.getElementById('loss').focus()")  # as a click does: no renewal
         browser.value("document.getElementById('loss').click()")
-        browser.wait("document.body.innerText.includes('people are expected to have lost')")
+        browser.wait("document.body.innerText.includes('are expected to have lost')")
         ready(browser, f"{address}/static/index.html#/campaigns/sale")
         assert "Policy less holdout" in browser.value("document.body.innerText")
         before = store["trial"].summary().asked
