@@ -5,6 +5,7 @@ their proofs end.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -103,6 +104,8 @@ def evidence(x: Floats, target: float, eps: float) -> Floats:
 
 PlayCount = Callable[[float, float], float]
 """Expected plays of an arm with the first mean whose bound reaches the second."""
+Level = Callable[[float, Floats], Floats]
+"""The released means of n rewards from which on the bound reaches a target, by the target and n."""
 
 
 class Playable(NamedTuple):
@@ -266,15 +269,19 @@ def excess(eps: float, grid: int) -> float:
 # O(1) from there on (Hu, Huang, Mehta and Hegde 2024, Theorem 3 and Lemma 19).
 
 
-def batch_plays(
-    mean: float, rounds: int, level: Callable[[Floats], Floats], noise: AddedNoise, growth: int
+def batches_bound(
+    arms: Playable, rounds: int, level: Level, noise: AddedNoise, low: float, first: float = 1.0
 ) -> float:
-    """Return 1 + Σ growth·n·P[released mean of n = 1, 2, 4, … >= level(n)], at most `rounds` each.
-    `growth` is the ratio of the next batch's rounds to n.
+    """Return the bound with `first` + 1 + Σ 2n·P[released mean of n = 1, 2, 4, … >= level] plays,
+    at most `rounds` each.
     """
     n: Floats = np.asarray(2.0 ** np.arange(max(1, rounds.bit_length())), np.float64)
-    chances = upper_tail(n, mean, level(n), noise)
-    return 1.0 + float(np.sum(np.minimum(growth * n, rounds) * chances))
+
+    def count(mean: float, target: float) -> float:
+        chances = upper_tail(n, mean, level(target, n), noise)
+        return first + (1.0 + float(np.sum(np.minimum(2.0 * n, rounds) * chances)))
+
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def lazy_low(first: int, rounds: int, tail: float, rank: int = 1) -> float:
@@ -294,18 +301,14 @@ def lazy_bound(arms: Playable, rounds: int, eps: float, grid: int) -> float:
     """
     rank = len(arms.best)
     log_t = math.log(rank * rounds)
-
-    def count(mean: float, target: float) -> float:
-        return batch_plays(
-            mean,
-            rounds,
-            lambda n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
-            AddedNoise(1.0, 1.0 / eps),
-            2,
-        )
-
-    low = lazy_low(arms.first, rounds, excess(eps, grid), rank)
-    return optimistic_bound(arms, rounds, count, low)
+    return batches_bound(
+        arms,
+        rounds,
+        lambda target, n: target - np.sqrt(3.0 * log_t / n) - 3.0 * log_t / (eps * n),
+        AddedNoise(1.0, 1.0 / eps),
+        lazy_low(arms.first, rounds, excess(eps, grid), rank),
+        first=0.0,
+    )
 
 
 def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
@@ -319,37 +322,21 @@ def episode_low(first: int, rounds: int, a: float, tail: float) -> float:
     )
 
 
-def adap_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """Return the bound of AdaP-UCB (Azize and Basu 2022), radius √(a ln T/(2n)) + a ln T/(εn)."""
-    log_t = math.log(rounds)
-
-    def count(mean: float, target: float) -> float:
-        return 1.0 + batch_plays(
-            mean,
-            rounds,
-            lambda n: target - np.sqrt(a * log_t / (2.0 * n)) - a * log_t / (eps * n),
-            AddedNoise(1.0, 1.0 / eps),
-            2,
-        )
-
-    low = episode_low(arms.first, rounds, a, excess(eps, grid))
-    return optimistic_bound(arms, rounds, count, low)
-
-
-def adap_kl_bound(arms: Playable, rounds: int, eps: float, a: float, grid: int) -> float:
-    """Return the bound of AdaP-KLUCB (Azize and Basu 2022): an index reaches the target if kl(noisy
-    mean + a ln T/(εn), target) <= a ln T/n, or if that lifted mean reaches it.
+def adap_bound(
+    arms: Playable, rounds: int, eps: float, a: float, grid: int, kl: bool = False
+) -> float:
+    """Return the bound of AdaP-UCB (Azize and Basu 2022), radius √(a ln T/(2n)) + a ln T/(εn). With
+    `kl`, that of AdaP-KLUCB: an index reaches the target if kl(noisy mean + a ln T/(εn), target) <=
+    a ln T/n, or if that lifted mean reaches it.
     """
     log_t = math.log(rounds)
 
-    def count(mean: float, target: float) -> float:
-        def level(n: Floats) -> Floats:
-            return reaches(target, a * log_t / n) - a * log_t / (eps * n)
-
-        return 1.0 + batch_plays(mean, rounds, level, AddedNoise(1.0, 1.0 / eps), 2)
+    def level(target: float, n: Floats) -> Floats:
+        far = reaches(target, a * log_t / n) if kl else target - np.sqrt(a * log_t / (2.0 * n))
+        return np.asarray(far - a * log_t / (eps * n))
 
     low = episode_low(arms.first, rounds, a, excess(eps, grid))
-    return optimistic_bound(arms, rounds, count, low)
+    return batches_bound(arms, rounds, level, AddedNoise(1.0, 1.0 / eps), low)
 
 
 def adac_bound(arms: Playable, rounds: int, rho: float, b: float) -> float:
@@ -357,17 +344,13 @@ def adac_bound(arms: Playable, rounds: int, rho: float, b: float) -> float:
     one Gaussian draw of variance 1/(2ρ). Discrete Gaussian noise has at most its moments.
     """
     log_t = math.log(rounds)
-
-    def count(mean: float, target: float) -> float:
-        return 1.0 + batch_plays(
-            mean,
-            rounds,
-            lambda n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
-            AddedNoise(variance=0.5 / rho),
-            2,
-        )
-
-    return optimistic_bound(arms, rounds, count, episode_low(arms.first, rounds, b, 0.0))
+    return batches_bound(
+        arms,
+        rounds,
+        lambda target, n: target - np.sqrt((0.5 / n + 1.0 / (rho * n * n)) * b * log_t),
+        AddedNoise(variance=0.5 / rho),
+        episode_low(arms.first, rounds, b, 0.0),
+    )
 
 
 # DP-KLUCB: batches that accumulate, and the index in d_eps. Ours, after Azize et al. 2025.
@@ -483,27 +466,35 @@ def dp_klucb_bound(
 # its bound is below its mean.
 
 
-def mean_plays(
-    mean: float,
+def means_bound(
+    arms: Playable,
     rounds: int,
-    level: Callable[[Floats, Floats], Floats],
-    noise: Callable[[Floats, Floats], AddedNoise] = lambda first, last: SILENT,
+    level: Level,
+    low: float,
+    *,
+    noise: AddedNoise = SILENT,
     forced: int = 0,
+    seen: Callable[[float], float] = float,
 ) -> float:
-    """Return 1 + `forced` plays, and Σ_n P[released mean of n > forced rewards >= level].
+    """Return the bound with 1 + `forced` + Σ_n P[released mean of n > forced rewards >= level]
+    plays, n in `whole_cells`.
 
     Args:
-        mean: the arm's.
+        arms: the choices.
         rounds: number of rounds.
-        level: of a cell, by its first and its last n.
-        noise: in the sum of a cell, likewise.
+        level: of a cell.
+        low: as in `optimistic_bound`.
+        noise: in the sums of the cells.
         forced: plays whatever the bound.
+        seen: the mean of what the policy gets from an arm, by the arm's mean.
     """
     cells = whole_cells(forced + 1, rounds - 1)
-    if not len(cells.first):
-        return float(forced + 1)
-    chances = upper_tail(cells.first, mean, level(*cells), noise(*cells))
-    return 1.0 + forced + float(np.sum(cells.sizes * chances))
+
+    def count(mean: float, target: float) -> float:
+        chances = upper_tail(cells.first, seen(mean), level(seen(target), cells.first), noise)
+        return 1.0 + forced + float(np.sum(cells.sizes * chances))
+
+    return optimistic_bound(arms, rounds, count, low)
 
 
 def ucb1_bound(arms: Playable, rounds: int) -> float:
@@ -511,21 +502,8 @@ def ucb1_bound(arms: Playable, rounds: int) -> float:
     n <= t. Below Σ 8 ln T/Δ + (1 + π²/3)Δ (Auer, Cesa-Bianchi and Fischer 2002, Theorem 1) and
     Σ 16 ln T/Δ + … (Kveton et al. 2014, Theorem 2).
     """
-    width = 2.0 * math.log(rounds)
-
-    def count(mean: float, target: float) -> float:
-        return mean_plays(mean, rounds, lambda n, _: target - np.sqrt(width / n))
-
-    low = falling_sum(lambda t: t**-3.0, arms.first, rounds)
-    return optimistic_bound(arms, rounds, count, low)
-
-
-def kl_plays(mean: float, target: float, rounds: int, c: float) -> float:
-    """Return the plays of KL-UCB: the index reaches the target if n·kl(mean of n, target) <= ln T +
-    c ln ln T.
-    """
-    level = kl_level(math.log(max(3, rounds)), c)
-    return mean_plays(mean, rounds, lambda n, _: reaches(target, level / n))
+    width, low = 2.0 * math.log(rounds), falling_sum(lambda t: t**-3.0, arms.first, rounds)
+    return means_bound(arms, rounds, lambda target, n: target - np.sqrt(width / n), low)
 
 
 def kl_low(first: int, rounds: int, c: float) -> float:
@@ -543,26 +521,22 @@ def kl_low(first: int, rounds: int, c: float) -> float:
     return falling_sum(missed, first, rounds)
 
 
-def kl_bound(arms: Playable, rounds: int, c: float) -> float:
-    """Return the bound of KL-UCB and KL-OSM. With c = 3 the rounds lost to a low bound grow like ln
-    ln T (Garivier and Cappé 2011); with c = 0 like ln³T.
+def kl_bound(
+    arms: Playable, rounds: int, c: float, seen: Callable[[float], float] = float
+) -> float:
+    """Return the bound of KL-UCB and KL-OSM: the index reaches the target if n·kl(mean of n,
+    target) <= ln T + c ln ln T. With c = 3 the rounds lost to a low bound grow like ln ln T
+    (Garivier and Cappé 2011); with c = 0 like ln³T.
     """
-    low = kl_low(arms.first, rounds, c)
-    return optimistic_bound(arms, rounds, lambda mean, y: kl_plays(mean, y, rounds, c), low)
+    level, low = kl_level(math.log(max(3, rounds)), c), kl_low(arms.first, rounds, c)
+    return means_bound(arms, rounds, lambda target, n: reaches(target, level / n), low, seen=seen)
 
 
 def bits_bound(arms: Playable, rounds: int, eps: float, c: float) -> float:
     """Return the bound of KL-UCB on randomised response: bits of mean (μe^ε + 1 − μ)/(1 + e^ε),
     with the gaps of μ.
     """
-
-    def bit(mean: float) -> float:
-        return 0.5 + (mean - 0.5) * math.tanh(eps / 2.0)
-
-    def count(mean: float, target: float) -> float:
-        return kl_plays(bit(mean), bit(target), rounds, c)
-
-    return optimistic_bound(arms, rounds, count, kl_low(arms.first, rounds, c))
+    return kl_bound(arms, rounds, c, lambda mean: 0.5 + (mean - 0.5) * math.tanh(eps / 2.0))
 
 
 def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
@@ -571,15 +545,14 @@ def reports_bound(arms: Playable, rounds: int, eps: float) -> float:
     Hoeffding, and Chernoff for n >= 4 ln t draws (proofs/ldp_ucb.md).
     """
     forced, log_t = math.floor(forced_rounds(rounds)) + 1, math.log(rounds)
-
-    def count(mean: float, target: float) -> float:
-        def level(n: Floats, _: Floats) -> Floats:
-            return np.asarray(target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps)
-
-        return mean_plays(mean, rounds, level, lambda n, _: AddedNoise(n, 1.0 / eps), forced)
-
-    low = falling_sum(lambda t: t**-3.0 + t**-3.69, arms.first, rounds)
-    return optimistic_bound(arms, rounds, count, low)
+    return means_bound(
+        arms,
+        rounds,
+        lambda target, n: target - np.sqrt(2.0 * log_t / n) - np.sqrt(32.0 * log_t / n) / eps,
+        falling_sum(lambda t: t**-3.0 + t**-3.69, arms.first, rounds),
+        noise=AddedNoise(whole_cells(forced + 1, rounds - 1).first, 1.0 / eps),
+        forced=forced,
+    )
 
 
 # UCB on continual counters: expected plays, and rounds lost to a low bound.
@@ -612,15 +585,13 @@ def tree_bound(arms: Playable, rounds: int, scale: float, most: Callable[[int], 
     """
     log_t, draws = math.log(rounds), counted(most, whole_cells(1, rounds - 1).last)
     radius = sum_radii(draws, scale, 4.0 * log_t)
-
-    def count(mean: float, target: float) -> float:
-        def level(n: Floats, _: Floats) -> Floats:
-            return np.asarray(target - np.sqrt(2.0 * log_t / n) - radius / n)
-
-        return mean_plays(mean, rounds, level, lambda n, _: AddedNoise(draws, scale))
-
-    low = falling_sum(lambda t: 2.0 * t**-3.0, arms.first, rounds)
-    return optimistic_bound(arms, rounds, count, low)
+    return means_bound(
+        arms,
+        rounds,
+        lambda target, n: target - np.sqrt(2.0 * log_t / n) - radius / n,
+        falling_sum(lambda t: 2.0 * t**-3.0, arms.first, rounds),
+        noise=AddedNoise(draws, scale),
+    )
 
 
 def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, levels: int) -> float:
@@ -629,17 +600,14 @@ def wide_tree_bound(arms: Playable, rounds: int, scale: float, width: float, lev
     nodes >= width]), each at most 1.
     """
     log_t, noise = math.log(rounds), AddedNoise(float(levels), scale)
-
-    def count(mean: float, target: float) -> float:
-        def level(n: Floats, _: Floats) -> Floats:
-            return np.asarray(target - np.sqrt(2.0 * log_t / n) - width / n)
-
-        return mean_plays(mean, rounds, level, lambda _, last: noise)
-
-    chance = noise_chance(float(levels), scale, width)
-    noisy = min(float(rounds), chance * rounds * (rounds + 1.0) / 2.0)
-    low = falling_sum(lambda t: t**-3.0, arms.first, rounds) + noisy
-    return optimistic_bound(arms, rounds, count, low)
+    noisy = noise_chance(float(levels), scale, width) * rounds * (rounds + 1.0) / 2.0
+    return means_bound(
+        arms,
+        rounds,
+        lambda target, n: target - np.sqrt(2.0 * log_t / n) - width / n,
+        falling_sum(lambda t: t**-3.0, arms.first, rounds) + min(float(rounds), noisy),
+        noise=noise,
+    )
 
 
 def hybrid_bound(arms: Playable, rounds: int, eps: float) -> float:
@@ -674,23 +642,18 @@ BASEL = math.pi**2 / 6.0
 
 def passes(gap: float, arms: int, beta: float, rounds: int) -> int:
     """Return the passes after which an arm with this gap is surely eliminated: two widths below
-    it.
+    it. With two arms or more the width falls from the first pass on.
     """
-    low, high = 0, 1
-    while high < rounds and 2.0 * elimination_width(high, arms, beta) >= gap:
-        low, high = high, 2 * high
-    while high - low > 1:  # the width falls from n = 2 on
-        middle = (low + high) // 2
-        inside = 2.0 * elimination_width(middle, arms, beta) >= gap
-        low, high = (middle, high) if inside else (low, middle)
-    return min(high, rounds)
+    return 1 + bisect_left(
+        range(1, rounds), True, key=lambda n: 2.0 * elimination_width(n, arms, beta) < gap
+    )
 
 
 def passes_bound(means: Sequence[float], rounds: int, beta: float) -> float:
     """Return the bound of SuccessiveElimination: a mean is ever further from its arm's than its
     radius with probability at most βπ²/12.
     """
-    gaps = [max(means) - mean for mean in means if mean < max(means)]
+    gaps = positive_gaps(means)
     wrong = math.fsum(gap * passes(gap, len(means), beta, rounds) for gap in gaps)
     worst = max(gaps, default=0.0)
     return min(wrong + worst * rounds * min(1.0, beta * BASEL / 2.0), worst * rounds)
@@ -773,7 +736,7 @@ def comparisons_bound(
             number, n = number + 1, 2 * n
         return min(n, rounds)
 
-    gaps = [max(means) - mean for mean in means if mean < max(means)]
+    gaps = positive_gaps(means)
     fails = beta * (BASEL / 4.0 + tail * (BASEL + 1.0) / 8.0)
     cost = math.fsum(gap * pulls(gap) for gap in gaps)
     return min(cost + worst * rounds * min(1.0, fails), worst * rounds)

@@ -14,7 +14,6 @@ from dpbandits.mechanisms import Exact, GaussianBatches, LazyForgetful
 from dpbandits.policies.arm_bounds import (
     adac_bound,
     adap_bound,
-    adap_kl_bound,
     lazy_bound,
     one_arm,
     positive_gaps,
@@ -197,7 +196,7 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         eps = float(self.epsilon)
-        return adap_kl_bound(one_arm(means), rounds, eps, self.a, self.grid)
+        return adap_bound(one_arm(means), rounds, eps, self.a, self.grid, kl=True)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         eps, log_t = float(self.epsilon), math.log(rounds)
