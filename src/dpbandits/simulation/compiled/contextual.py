@@ -22,7 +22,7 @@ from dpbandits.mechanisms.cells import SHIFT, PublicCounts, ShapedBlock, context
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextState, ContextualPolicy, ExactLinear, LinearLaw
 from dpbandits.policies.contract import Release, begin_step, step_after
-from dpbandits.simulation.compiled.jit import jit
+from dpbandits.simulation.compiled.jit import jit, pasted, specialised
 from dpbandits.simulation.contexts import Marks
 from dpbandits.simulation.plain import Path
 
@@ -51,8 +51,11 @@ def best_arm(x: Any, theta: Any, roots: Any, sampled: bool, rng: Any) -> int:
     return best
 
 
-@jit
-def play_cells(
+put: Any = None
+"""Adds a record to its arm's block, in a layout's form of the loop."""
+
+
+def play_blocks(
     t: int,
     stop: int,
     contexts: Any,
@@ -60,6 +63,7 @@ def play_cells(
     in_order: bool,
     law: Any,
     blocks: Any,
+    newest: Any,
     limits: Any,
     grid: int,
     plays: Any,
@@ -69,9 +73,8 @@ def play_cells(
     """Play rounds until an arm has no room left or round `stop` is over. Returns rounds played so
     far, and the arm that is full; −1: none.
     """
-    theta, roots, sampled, books, cells = law
-    sums, counts, negatives, directions, recent, seen = blocks
-    p, kept = contexts.shape[1], recent.shape[1]
+    theta, roots, sampled, books, sizes = law
+    recent, seen = newest
     while t < stop:
         row = next_row(t, len(contexts), in_order, rng)
         x = contexts[row]
@@ -81,25 +84,9 @@ def play_cells(
         earned[0] += chance
         plays[arm] += 1
         t += 1
-        cell, along = 0, 0.0
-        for g in range(cells[arm]):
-            value = 0.0
-            for j in range(p):
-                value += books[arm, g, j] * x[j]
-            if abs(value) > abs(along):
-                cell, along = g, value
-        if along < 0.0:
-            sums[arm, cell] += grid - reward
-            negatives[arm, cell] += 1
-            for j in range(p):
-                directions[arm, cell, j] -= x[j]
-        else:
-            sums[arm, cell] += reward
-            for j in range(p):
-                directions[arm, cell, j] += x[j]
-        counts[arm, cell] += 1
-        place = seen[arm] % kept
-        for j in range(p):
+        put(x, arm, reward, grid, books, sizes[arm], blocks)
+        place = seen[arm] % recent.shape[1]
+        for j in range(len(x)):
             recent[arm, place, j] = x[j]
         seen[arm] += 1
         limits[arm] -= 1
@@ -108,60 +95,56 @@ def play_cells(
     return t, -1
 
 
-@jit
-def play_vectors(
-    t: int,
-    stop: int,
-    contexts: Any,
-    chances: Any,
-    in_order: bool,
-    law: Any,
-    blocks: Any,
-    limits: Any,
-    grid: int,
-    plays: Any,
-    earned: Any,
-    rng: Any,
-) -> tuple[int, int]:
-    """As `play_cells`, of blocks that are vectors, with the reach of each matrix; for the layout
-    "vector" there are none.
+@pasted
+def put_cell(x: Any, arm: int, reward: int, grid: int, books: Any, size: int, blocks: Any) -> None:
+    sums, counts, negatives, directions, _ = blocks
+    cell, along = 0, 0.0
+    for g in range(size):
+        value = 0.0
+        for j in range(len(x)):
+            value += books[arm, g, j] * x[j]
+        if abs(value) > abs(along):
+            cell, along = g, value
+    if along < 0.0:
+        sums[arm, cell] += grid - reward
+        negatives[arm, cell] += 1
+        for j in range(len(x)):
+            directions[arm, cell, j] -= x[j]
+    else:
+        sums[arm, cell] += reward
+        for j in range(len(x)):
+            directions[arm, cell, j] += x[j]
+    counts[arm, cell] += 1
+
+
+@pasted
+def put_vector(
+    x: Any, arm: int, reward: int, grid: int, matrices: Any, size: int, blocks: Any
+) -> None:
+    """A block that is a vector, with the reach of each matrix; for the layout "vector" there are
+    none.
     """
-    theta, roots, sampled, matrices, several = law
-    sums, counts, directions, reach, recent, seen = blocks
-    p, kept = contexts.shape[1], recent.shape[1]
-    whole = np.zeros(p, np.int64)
-    while t < stop:
-        row = next_row(t, len(contexts), in_order, rng)
-        x = contexts[row]
-        arm = best_arm(x, theta, roots, sampled, rng)
-        chance = chances[row, arm]
-        reward = rng.random() < chance
-        earned[0] += chance
-        plays[arm] += 1
-        t += 1
-        place = seen[arm] % kept
-        for i in range(p):
-            whole[i] = int(x[i] * FINE)
-            recent[arm, place, i] = x[i]
-            if reward:
-                sums[arm, i] += grid * whole[i]
-            for j in range(p):
-                directions[arm, i, j] += x[i] * x[j]
-        for m in range(several[arm]):
-            square = 0
-            for i in range(p):
-                turned = 0
-                for j in range(p):
-                    turned += matrices[arm, m, i, j] * whole[j]
-                part = (abs(turned) >> SHIFT) + 1
-                square += part * part
-            reach[arm, m] = max(reach[arm, m], square)
-        counts[arm] += 1
-        seen[arm] += 1
-        limits[arm] -= 1
-        if limits[arm] == 0:
-            return t, arm
-    return t, -1
+    sums, counts, _, directions, reach = blocks
+    whole = np.zeros(len(x), np.int64)
+    for i in range(len(x)):
+        whole[i] = int(x[i] * FINE)
+        sums[arm, i] += reward * whole[i]
+        for j in range(len(x)):
+            directions[arm, i, j] += x[i] * x[j]
+    for m in range(size):
+        square = 0
+        for i in range(len(x)):
+            turned = 0
+            for j in range(len(x)):
+                turned += matrices[arm, m, i, j] * whole[j]
+            part = (abs(turned) >> SHIFT) + 1
+            square += part * part
+        reach[arm, m] = max(reach[arm, m], square)
+    counts[arm, 0] += 1
+
+
+play_cells = specialised(play_blocks, "cells", put=put_cell)
+play_vectors = specialised(play_blocks, "vectors", put=put_vector)
 
 
 @jit
@@ -276,7 +259,10 @@ class ContextPlayer:
         arms, p, grid = policy.arms, policy.dimension, policy.grid
         recent, seen = np.zeros((arms, policy.kept_contexts or 1, p)), np.zeros(arms, np.int64)
         blocks = [self._empty(arm, current.plan.law) for arm in range(arms)]  # type: ignore[union-attr]
-        records = 0
+        records, by_cells = 0, policy.layout == "cells"
+        play, arranged = (
+            (play_cells, stacked_books) if by_cells else (play_vectors, stacked_matrices)
+        )
         while kept.left:
             law: Any = current.plan.law  # type: ignore[union-attr]
             assert isinstance(law, LinearLaw)
@@ -288,13 +274,13 @@ class ContextPlayer:
             ended = False
             while full < 0 and kept.left and not ended:
                 stop = min(kept.next, end)
-                play, arrays, parts = self._loop(law, stacked, (recent, seen))
                 kept.t, full = play(
                     kept.t,
                     stop,
                     *given,
-                    (law.theta, law.roots, law.sampled, *arrays),
-                    parts,
+                    (law.theta, law.roots, law.sampled, *arranged(law.books)),
+                    stacked,
+                    (recent, seen),
                     limits,
                     grid,
                     kept.plays,
@@ -330,15 +316,6 @@ class ContextPlayer:
             for arm in due:
                 blocks[arm] = self._empty(arm, current.plan.law)  # type: ignore[union-attr]
         return releases, current.state
-
-    def _loop(self, law: LinearLaw, stacked: Any, newest: Any) -> tuple[Any, Any, Any]:
-        """The loop that plays this layout, what it needs of the law, and the blocks."""
-        sums, counts, negatives, directions, reach = stacked
-        if self.policy.layout == "cells":
-            blocks = sums, counts, negatives, directions, *newest
-            return play_cells, stacked_books(law.books), blocks
-        blocks = sums, counts[:, 0], directions, reach, *newest
-        return play_vectors, stacked_matrices(law.books), blocks
 
     def _pilot(self, kept: Marks, rng: Any) -> Any:
         """Visitors who get a random arm; their contexts."""

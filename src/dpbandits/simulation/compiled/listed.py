@@ -141,13 +141,18 @@ def best_forest(sets: Any, weights: Any, chosen: Any) -> int:
 
 
 @jit
-def best_listed(sets: Any, weights: Any, chosen: Any) -> int:
-    """Write the first of the heaviest super arms into `chosen`; return its size."""
+def best_listed(sets: Any, weights: Any, chosen: Any, squares: Any = None) -> int:
+    """Write the first of the heaviest super arms into `chosen`; return its size. With `squares`,
+    the root of their sum is added to the weights' sum.
+    """
     best_at, most = 0, -math.inf
     for i in range(len(sets.starts) - 1):
-        value = 0.0
+        value, square = 0.0, 0.0
         for arm in sets.arms[sets.starts[i] : sets.starts[i + 1]]:
             value += weights[arm] - sets.cost
+            if squares is not None:
+                square += squares[arm]
+        value += math.sqrt(square)
         if value > most:
             best_at, most = i, value
     first, last = sets.starts[best_at], sets.starts[best_at + 1]
@@ -318,26 +323,6 @@ def uncovered(p: Any, s: Any) -> int:
     return 0
 
 
-@jit
-def best_rooted(p: Any, s: Any, squares: Any) -> int:
-    """Write the first super arm with the largest sum of means plus root of squares into `s.chosen`;
-    return its size.
-    """
-    sets = Sets(*p.problem[0])
-    best, most = 0, -math.inf
-    for i in range(len(sets.starts) - 1):
-        total, square = 0.0, 0.0
-        for arm in sets.arms[sets.starts[i] : sets.starts[i + 1]]:
-            total += s.means[arm] - sets.cost
-            square += squares[arm]
-        value = total + math.sqrt(square)
-        if value > most:
-            best, most = i, value
-    first, last = sets.starts[best], sets.starts[best + 1]
-    s.chosen[: last - first] = sets.arms[first:last]
-    return last - first
-
-
 @inline
 def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     size = uncovered(p, s)
@@ -345,7 +330,7 @@ def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
         level = joint_level(t, p.size, p.eps) if p.proved else math.log(t)
         for arm in range(len(s.n)):
             state.squares[arm] = report_square(max(1, s.n[arm]), level, p.eps)
-        size = best_rooted(p, s, state.squares)
+        size = best_listed(Sets(*p.problem[0]), s.means, s.chosen, state.squares)
     return size, UNLIMITED
 
 
