@@ -116,8 +116,6 @@ def expert_epochs_bound(means: Sequence[float], rounds: int, chance: Chance) -> 
     action.
     """
     gaps, counts = kinds_of(means)
-    if not len(gaps):
-        return 0.0
     near, where = np.unique(coarser(gaps), return_inverse=True)
     total, played, length = max(means) - means[0], 1, 1
     while played < rounds:
@@ -150,8 +148,6 @@ def leader_bound(means: Sequence[float], rounds: int) -> float:
     is not behind, action 0 first.
     """
     gaps, counts = kinds_of(means)
-    if not len(gaps):
-        return 0.0
     cells, total = whole_cells(1, rounds - 1), max(means) - means[0]
     for size, t in zip(cells.sizes.tolist(), cells.first.tolist(), strict=True):
         chances = np.exp(0.5 * t * np.log1p(-np.minimum(gaps**2, 1.0 - 1e-15)))
@@ -177,10 +173,8 @@ def ftrl_bound(means: Sequence[float], rounds: int, later: float) -> float:
     gaps.
     """
     gaps, counts = kinds_of(means)
-    if not len(gaps):
-        return 0.0
     first = float(np.sum(gaps * counts)) / len(means)
-    return min(first + later, float(gaps[0]) * rounds)
+    return min(first + later, (max(means) - min(means)) * rounds)
 
 
 def ftrl_later(actions: int, rounds: int, horizon: int, levels: int, scale: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from dpbandits.policies.formulas.indices import kl
@@ -228,16 +229,13 @@ def published_gap(n: int, m: int, phase: int, arms: int, delta: float, eps: floa
 def first_batch(arms: int, delta: float, eps: float) -> int:
     """Return the smallest first batch with which a gap of one half is enough."""
     cost, high = comparison_cost(1, 1, 0, 0, max(2, arms), delta), 1
-    while least_gap(high, 1, high, 1, eps, cost, 0.0, 1.0) > 0.5:
+
+    def is_enough(n: int) -> bool:
+        return least_gap(n, 1, n, 1, eps, cost, 0.0, 1.0) <= 0.5
+
+    while not is_enough(high):
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if least_gap(middle, 1, middle, 1, eps, cost, 0.0, 1.0) > 0.5:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisect_left(range(high), True, lo=high // 2 + 1, key=is_enough)
 
 
 def log_likelihood(ones: float, n: int) -> float:
