@@ -16,6 +16,8 @@ from tests.service.timelines import inside
 ARMS = ["a", "b", "c"]
 WINDOWED = {"attribution_window": timedelta(seconds=60), "default": 0.5}
 PEOPLE = {"privacy_unit": "user", "max_contributions": 2}
+PERIODS = {"min_share": 0.1, "period": timedelta(seconds=100)}
+RAIL = {"guardrail": dpb.Guardrail("refunds", limit=0.3)}
 CONTEXTS = [[0.5, 0.25], [-0.5, 0.125], [0.0, -0.75]]
 POLICY = dpb.DPKLUCB(arms=ARMS, epsilon=1, first=4)
 LINEAR: dict[str, Any] = {"arms": ARMS, "features": 2}
@@ -35,6 +37,9 @@ SETTINGS: list[dict[str, Any]] = [
     {"segments": ["DE"]},
     {"segments": ["DE", "FR"], **PEOPLE, "sticky": True},
     {"segments": ["DE", "FR"], **PEOPLE, **WINDOWED},
+    {**PERIODS, **RAIL},
+    {**PERIODS, **PEOPLE, **WINDOWED},
+    {**PERIODS, "segments": ["DE", "FR"]},
     {"policy": PILOT, **PEOPLE},
     {"policy": SHAPED, **WINDOWED},
     {"policy": dpb.DPLinUCB(**LINEAR, epsilon=1)},
@@ -42,6 +47,9 @@ SETTINGS: list[dict[str, Any]] = [
     {"policy": dpb.LinTS(**LINEAR, alpha=1.3)},
     {"policy": BY_CONTEXT, **PEOPLE},
 ]
+
+ENDINGS: list[dict[str, Any]] = [{}, {"winner": 0}, {"winner": 1}, {"winner": 9}, {"read": False}]
+"""How a campaign is closed; there is no arm 9."""
 
 
 class Time:
@@ -74,9 +82,9 @@ class SideBySide(RuleBasedStateMachine):
     def close(self, store: Any) -> None:
         store.close()
 
-    @initialize(seed=st.integers(0, 9), data=st.data())
-    def begin(self, seed: int, data: Any) -> None:
-        policy, options = self.policy, self.options
+    @initialize(seed=st.integers(0, 9), ending=st.sampled_from(ENDINGS), data=st.data())
+    def begin(self, seed: int, ending: dict[str, Any], data: Any) -> None:
+        policy, options, self.ending = self.policy, self.options, ending
         self.clock, self.by_context = Time(), hasattr(policy, "features")
         self.stores = [self.open_anew()]
         self.stores[0].create("c", policy, noise=dpb.SimulatedNoise(seed), seed=seed, **options)
@@ -84,7 +92,7 @@ class SideBySide(RuleBasedStateMachine):
         people = {"user_key": bytes(16)} if "privacy_unit" in options else {}
         self.segments = options.get("segments")
         self.session: Any = self.plain(policy, seed, {**people, **options})
-        self.people = bool(people)
+        self.people, self.has_harm = bool(people), "guardrail" in options
         self.pairs: list[tuple[Any, Any]] = []
         self.arms = len(ARMS)
         for user in range(4):  # most examples leave out some of the rules
@@ -94,7 +102,7 @@ class SideBySide(RuleBasedStateMachine):
     def plain(self, policy: Any, seed: int, options: dict[str, Any]) -> Any:
         """A session; of segments, one whose noise and seeds are those of a campaign's."""
         rest = {name: value for name, value in options.items() if name != "segments"}
-        if {"window", "attribution_window"} & options.keys():
+        if {"window", "attribution_window", "period"} & options.keys():
             rest["clock"] = self.clock
         if not self.by_context:
             rest = {"assignment": "shuffled", **rest}
@@ -133,13 +141,20 @@ class SideBySide(RuleBasedStateMachine):
     )
     def ask(self, which: int, count: int, user: int, choose: bool, data: Any) -> None:
         some = st.lists(st.integers(0, self.arms - 1), min_size=1, max_size=3, unique=True)
-        options: dict[str, Any] = {"eligible": data.draw(some) if choose else None}
+        eligible = data.draw(some) if choose else None
+        segment = self.segments and data.draw(st.sampled_from(self.segments))
+        context = data.draw(st.sampled_from(CONTEXTS)) if self.by_context else None
+        self.asked(which, count, user, segment, context, eligible=eligible)
+
+    def asked(
+        self, which: int, count: int, user: int, segment: Any, context: Any, **options: Any
+    ) -> None:
         if self.people:
             options["user"] = f"person {user}"
         if self.segments is not None:
-            options["segment"] = data.draw(st.sampled_from(self.segments))
+            options["segment"] = segment
         if self.by_context:
-            options["context"] = [data.draw(st.sampled_from(CONTEXTS))] * count
+            options["context"] = [context] * count
         found, wanted = self.both(which, lambda host: host.ask(count, **options))
         for one, other in zip(found or [], wanted or [], strict=True):
             said = "action", "round", "label", "learn", "observe", "campaign"
@@ -171,13 +186,22 @@ class SideBySide(RuleBasedStateMachine):
 
     def answer(self, which: int, some: list[tuple[Any, Any]], reward: int) -> None:
         """With other rewards for one that comes twice in a call: the first one counts."""
-        told = [(pair, (reward + at) % 9 / 8) for at, pair in enumerate(some)]
-        replies = self.campaign(which).tell_many([(one, value) for (one, _), value in told])
-        for reply, ((_, other), value) in zip(replies, told, strict=True):
+        values = [(reward + at) % 9 / 8 for at in range(len(some))]
+        told: list[Any] = list(zip(values, values, strict=True)) if self.has_harm else values
+        replies = self.campaign(which).tell_many(
+            [(one, value) for (one, _), value in zip(some, told, strict=True)]
+        )
+        for reply, (_, other), value in zip(replies, some, told, strict=True):
             kind, _ = outcome(partial(self.session.tell, other, value))
             assert kind in ("value", DecisionError.__name__)
-            assert (reply == "recorded") == (kind == "value")
+            assert (reply == "recorded") == (kind == "value" and not self.drops(other))
             assert reply in ("recorded", "already", "gone")
+
+    def drops(self, decision: Any) -> bool:
+        """Whether a session that is closed accepts an answer, and drops it."""
+        segment = decision.campaign.partition("/")[2]
+        closed = (self.session[segment] if segment else self.session).closed
+        return closed is not None and bool(closed.drops(decision.id))
 
     @precondition(lambda self: self.pairs)
     @rule(
@@ -253,6 +277,7 @@ class SideBySide(RuleBasedStateMachine):
                 assert found.arms == plain.arms
                 assert found.releases == plain.releases
                 assert set(found.pending) == set(plain.pending)
+                assert (found.closed, found.closes_at) == (plain.closed, plain.closes_at)
             assert self.stores[which]["c"].spent == self.session.spent
 
     def parts(self, which: int) -> list[tuple[Any, Any]]:
@@ -262,13 +287,27 @@ class SideBySide(RuleBasedStateMachine):
         return [(host, plain)] if names is None else [(host[name], plain[name]) for name in names]
 
     def teardown(self) -> None:
-        """What is held and what is open is read once more, at the end."""
+        """It is closed, and shows its winner: what is held and what is open is read once more, and
+        nothing again.
+        """
         if hasattr(self, "session"):
-            self.wait(0, 101)
-            self.both(0, lambda host: host.close("over"))
-            self.they_agree()
+            for which, ending in ((0, self.ending), (1, {}), (0, self.ending)):
+                self.both(which, lambda host: host.close("over", **ending))  # noqa: B023
+            self.reopen(1)
+            for seconds in (0, 101):
+                self.wait(0, seconds)
+                for which in (0, 1):
+                    self.asked(which, 2, 9, self.segments and "DE", CONTEXTS[0])
+                    self.answer(which, self.pairs[-24:], seconds)
+                self.both(1, lambda host: host.close("again", **self.ending))
+                self.they_agree()
             for host, plain in self.parts(0):
                 found = inside(host, lambda part, _: outcome(part.session.beliefs))
                 assert found == outcome(plain.beliefs)
+                assert [event.what for event in host.events()].count("closed") == 1
+                read, wanted = (
+                    sum(line.stop - line.start for line in each.ledger) for each in (host, plain)
+                )
+                assert read == wanted
         for store in getattr(self, "stores", []):
             store.close()

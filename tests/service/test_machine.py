@@ -126,7 +126,7 @@ def each(*fast: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("given", cases, ids=lambda given: ",".join(given) or "plain")
 
 
-@each(2, 6, 10, 11, 12)
+@each(10, 11, 14, 15)
 def test_in_memory(given: dict[str, Any]) -> None:
     played(InMemory, given, many(4))
 
