@@ -1,4 +1,6 @@
-"""Sessions that are closed: the last answers count, once, and nobody learns from them."""
+"""Sessions that are closed: the last answers count, once, and nobody learns from them. What this
+costs is in `test_options_together.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
-from dpbandits.noise.protocol import Noise
 from dpbandits.policies import POLICIES
-from tests.session.replay import Play, largest_loss
 from tests.session.small import (
     Days,
     begun,
@@ -26,7 +26,6 @@ from tests.session.small import (
 
 KL = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
 USERS: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
-TOP = dpb.UniformMatroid(arms=4, rank=2)
 
 
 def windowed(policy: Any = KL, **options: Any) -> tuple[Any, Days]:
@@ -145,79 +144,6 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     assert content(s) == saved
     with pytest.raises(dpb.ClosedError):
         s.ask(**({"user": "x"} if option == "users" else {}))
-
-
-def all_draws(policy: Any, options: Any) -> Play:
-    """A session that is closed after so many people; None: who is silent. Answers come in any
-    order, every ninth is void, and one is awaited in the end.
-    """
-
-    def play(records: list[Any], noise: Noise) -> Any:
-        clock, rng, waiting = Days(), np.random.default_rng(3), list[Any]()
-        timed: Any = {"clock": clock} if {"period", "attribution_window"} & options.keys() else {}
-        s = dpb.Session(policy, noise=noise, seed=1, **options, **timed)
-
-        def tell(number: int, decision: dpb.Decision, value: Any) -> None:
-            if number % 9 == 1:
-                s.void(decision)
-            elif value is not None:
-                s.tell(decision, reward_of(s, decision, value))
-
-        def ask(number: int) -> dpb.Decision:
-            return s.ask(context=PLACES[number]) if hasattr(policy, "features") else s.ask()
-
-        for number, value in enumerate(records):
-            waiting.append((number, ask(number), value))
-            if len(waiting) > 6:
-                tell(*waiting.pop(int(rng.integers(6))))
-            clock.now += 1
-        for each in waiting:
-            tell(*each)
-        late = ask(-1)
-        s.close("enough")
-        s.tell(late, 1.0)
-        clock.now += 50
-        s.settle()
-        return s.state, s.ledger, list(s.decisions())
-
-    return play
-
-
-HALF = timedelta(seconds=30)
-PLACES = np.random.default_rng(7).uniform(-0.6, 0.6, (100, 2))
-LINEAR = dpb.DPLinTS(arms=2, features=2, epsilon=1, first=6, public_contexts=PLACES)
-AUDITED: dict[str, tuple[Any, dict[str, Any]]] = {
-    "cumulative": (KL, {}),
-    "forgetting": (dpb.AnytimeLazyUCB(arms=2, epsilon=1), {}),
-    "coins": (dpb.LazyDPTS(arms=2, epsilon=1), {}),
-    "tree": (dpb.DPUCB(arms=2, epsilon=1, horizon=50), {}),
-    "full tree": (dpb.DPUCB(arms=1, epsilon=1, horizon=35), {}),  # of 40 people five are void
-    "hybrid": (dpb.HybridUCB(arms=2, epsilon=1), {}),
-    "joint": (dpb.DPJointMAT(problem=TOP, epsilon=1, first=0.1), {}),
-    "joint, large": (dpb.DPJointMAT(problem=TOP, epsilon=4, first=1.0), {}),
-    "super arms": (dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100), {}),
-    "guardrail": (KL, {"guardrail": dpb.Guardrail("refunds", limit=0.9)}),
-    "periods": (KL, {"min_share": 0.2, "period": timedelta(seconds=25)}),
-    "window": (KL, {"attribution_window": HALF}),
-    "contexts": (LINEAR, {}),
-    "contexts, window": (LINEAR, {"attribution_window": HALF}),
-    "window, coins": (dpb.LazyDPTS(arms=2, epsilon=1), {"attribution_window": HALF}),
-}
-
-
-NOT_TIGHT = "tree", "full tree", "hybrid", "super arms"
-"""A tree charges for levels that so few rounds do not fill."""
-
-
-@pytest.mark.parametrize("name", AUDITED)
-def test_the_transcript_of_a_closed_session_costs_epsilon_and_no_more(name: str) -> None:
-    """Of who is silent, too, where nobody can tell."""
-    places = [0, 7, 15, 23, 30, 34, 35, 36, 38, 39]  # some of all, and what is open at the end
-    policy, options = AUDITED[name]
-    others = [0.0, None] if "attribution_window" in options else [0.0]
-    found = largest_loss(all_draws(policy, options), [1.0] * 40, others, at=places, most=9)
-    price = policy.epsilon
-    assert found == price if name not in NOT_TIGHT else price / 3 < found <= price
 
 
 # Winners

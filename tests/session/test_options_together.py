@@ -1,10 +1,12 @@
 """The promise with every two options together, to the end of a session that is closed: all rewards
-of one person move what is public by no more than is printed.
+of one person move what is public by no more than is printed; where answers are waited for, so does
+whether there is any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
@@ -14,8 +16,8 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.noise.protocol import Noise
-from dpbandits.session.saving import as_plain, public_part
 from tests.session.replay import largest_loss
+from tests.session.small import document, reward_of
 
 A_WHILE, KEY = timedelta(seconds=25), bytes(32)
 USERS: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": KEY}
@@ -40,15 +42,23 @@ POLICIES = [
     dpb.HybridUCB(arms=3, epsilon=1),
     dpb.DPJointMAT(problem=TOP, epsilon=1, first=0.3),
     dpb.CUCBDP(problem=TOP, epsilon=1, horizon=200),
+    dpb.RNMFTNL(actions=3, epsilon=1),
     dpb.DPLinTS(arms=3, features=2, epsilon=1, first=6, public_contexts=PLACES),
 ]
 BOB = 66
 """His round: its block is open as the session is closed."""
 
 
+def seen(s: dpb.Session) -> Any:
+    """All that is public."""
+    table = list(s.decisions()), s.sample_ratio(), s.pending, s.unread
+    return document(s)["public"], repr(s), s.statement(), s.events, s.alarms, s.ledger, *table
+
+
 def played(policy: Any, options: Any, seed: int, records: list[Any], noise: Noise) -> Iterator[Any]:
     """Ann comes in round 7, and where people come back in others. records: what she answers, and
-    what Bob does. None: nothing.
+    what Bob does; None: nothing; "expires": somebody says so. Other answers follow, which do not
+    count.
     """
     rng, waiting = np.random.default_rng(seed), list[Any]()
     now, times = [0.0], {"period", "attribution_window"} & options.keys()
@@ -58,17 +68,20 @@ def played(policy: Any, options: Any, seed: int, records: list[Any], noise: Nois
     changes = [s.drop_open, lambda: s.pause_arm(1), lambda: s.resume_arm(1), s.add_arm, s.settle]
 
     def tell() -> None:
+        now[0] += 0.5  # more may be due by then
         decision, value = waiting.pop(int(rng.integers(len(waiting))))
-        if decision in s.pending and decision.id % 9 == 7:
-            s.void(decision)
-        if value is None or decision not in s.pending:
-            return
-        reward = value if s.rewards is None else 3 * value
-        several = [reward] * len(decision.observe or ())
-        s.tell(decision, several or (reward if s.guardrail is None else (reward, value / 3)))
+        with suppress(dpb.DecisionError):  # its time may have passed
+            if decision.id % 9 == 7:
+                s.void(decision)
+            elif value == "expires":
+                s.expire(decision)
+            for each in (value, 0.5) if isinstance(value, float) else ():
+                reward = each if s.rewards is None else 3 * each
+                is_harm = s.guardrail is not None
+                s.tell(decision, (reward, each / 3) if is_harm else reward_of(s, decision, reward))
 
     for number in range(70):
-        now[0] += 1.0
+        now[0] += 0.5
         mine = number == 7 or (people and number != BOB and rng.random() < 0.1)
         how: dict[str, Any] = {"user": "ann" if mine else str(number)} if people else {}
         if hasattr(policy, "features"):
@@ -81,15 +94,17 @@ def played(policy: Any, options: Any, seed: int, records: list[Any], noise: Nois
         if number % 17 == 16 and (policy.chooses or number < 20):
             changes[number // 17]()
         yield decision
+        if number % 23 == 22:
+            yield seen(s)
     while len(waiting) > 2:
         tell()
-    yield s.statement(), as_plain(public_part(s, s._state, 1))
+    yield seen(s)
     s.close("enough")
     while waiting:
         tell()
     now[0] += 1e3
     s.settle()
-    yield s.statement(), s.ledger, s.events, list(s.decisions()), s.state
+    yield seen(s), s.state
     yield "" if hasattr(policy, "features") else str(s.beliefs())
 
 
@@ -109,7 +124,7 @@ def test_two_options_together_cost_what_is_printed(pair: tuple[str, str]) -> Non
         assert price is not None
         power, others = (1, 2)[price.measure == "zCDP"], [0.0]
         if "attribution_window" in options:
-            others.append(None)  # type: ignore[arg-type]
+            others += [None, "expires"]  # type: ignore[list-item]
 
         def play(records: list[Any], noise: Noise, policy: Any = policy) -> Any:
             return list(played(policy, options, seed, records, noise))

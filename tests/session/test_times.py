@@ -1,12 +1,11 @@
-"""Answers that count only once their time has passed: until then, and afterwards, nothing public
-tells who answered.
+"""A clock that was ahead, and periods: shares that stand still, and bets on pairs of arms. That
+nothing public tells who answered is in `test_options_together.py`.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -22,67 +21,12 @@ from dpbandits.environments.changing import Drift
 from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.session.beliefs import draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence, ReleasedRow
-from tests.session.small import (
-    Days,
-    Exact,
-    content,
-    read,
-    reward_of,
-)
-
-DAY = timedelta(days=1)
-TOP = dpb.UniformMatroid(arms=4, rank=2)
-POLICIES = [
-    dpb.DPKLUCB(arms=2, epsilon=1, first=4),
-    dpb.LazyDPTS(arms=2, epsilon=1),  # rounds rewards between 0 and 1 by coins
-    dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100),
-    dpb.DPJointMAT(problem=TOP, epsilon=4, first=1.0),
-    dpb.TreeFTRL(actions=3, epsilon=1, horizon=100),
-]
-
-
-def session(policy: Any = POLICIES[0], **options: Any) -> tuple[dpb.Session, Days]:
-    clock, noise = Days(), options.pop("noise", dpb.SimulatedNoise(1))
-    made = dpb.Session(policy, noise=noise, seed=1, attribution_window=DAY, clock=clock, **options)
-    return made, clock
-
-
-def seen(s: dpb.Session) -> Any:
-    """All that is public."""
-    public = content(s)["public"]
-    shown = (repr(s), s.pending, s.resolved, s.unread, s.releases, s.ledger, s.statement())
-    return public, shown, list(s.decisions()), s.sample_ratio()
-
-
-Tell = Callable[[dpb.Session, dpb.Decision], Any]
-
-
-def played(policy: Any, tell: Tell, people: int = 26) -> list[Any]:
-    """A decision every ten hours, told five hours later. What is public is seen as it is then,
-    before anything that is due by then counts, and afterwards.
-    """
-    s, clock = session(policy)
-    views = []
-    for _ in range(people):
-        decision = s.ask()
-        clock.now += 5 * 3_600
-        tell(s, decision)
-        views.append((s.pending, s.resolved, repr(s), s._tables.attribution.clock.latest))  # type: ignore[union-attr]
-        views.append(seen(s))
-        clock.now += 5 * 3_600
-    s.close("enough")
-    views += [seen(s), s.closes_at]
-    clock.now += 24 * 3_600
-    return [*views, str(s.beliefs()), seen(s)]
-
-
-def tells(*values: float) -> Tell:
-    """One answer after the other; only the first one counts."""
-    return lambda s, decision: [s.tell(decision, reward_of(s, decision, v)) for v in values]
+from tests.session.small import Days, Exact, begun, read
 
 
 def test_a_clock_that_was_ahead_is_an_alarm_until_it_has_caught_up() -> None:
-    s, clock = session(dpb.DPKLUCB(arms=2, epsilon=1))
+    clock = Days()
+    s = begun(dpb.DPKLUCB(arms=2, epsilon=1), attribution_window=timedelta(days=1), clock=clock)
     s.ask()
     clock.now += 30 * 24 * 3_600
     s.ask()
@@ -92,15 +36,6 @@ def test_a_clock_that_was_ahead_is_an_alarm_until_it_has_caught_up() -> None:
     assert "The clock is 30 days behind" in " ".join(s.statement().split())
     clock.now += 30 * 24 * 3_600 - 3_640
     assert s.alarms == ()
-
-
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-def test_nobody_can_tell_an_answer_of_the_default_from_none(policy: Any) -> None:
-    ways: list[Tell] = [tells(0.0), tells(), dpb.Session.expire, tells(0.0, 0.3)]
-    views = [played(policy, way) for way in ways]
-    assert views[0] == views[1] == views[2] == views[3]
-    assert views[0][-1][1][4] > 0, "nothing was released: the test misses what it is about"
-    assert played(policy, tells(1.0), 2)[:4] == views[0][:4], "what is held is seen"
 
 
 # Periods: shares that stand still, and bets on pairs of arms
