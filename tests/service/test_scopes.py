@@ -14,7 +14,7 @@ import dpbandits as dpb
 from dpbandits.service.models import Scope
 from tests.service.conftest import Open
 from tests.service.http.web import POLICY, client_of, remote
-from tests.service.timelines import Lite
+from tests.service.timelines import Lite, lost_lines, turns
 
 WEEK = timedelta(days=7)
 USER = {"privacy_unit": "user", "max_contributions": 2}
@@ -136,3 +136,41 @@ def test_a_copy_that_is_put_back_forgets_nothing(lite: Lite) -> None:
             create(store, "second")
         create(store, "third", **KINDS["user"])
         assert store.scope("all").spent == 2
+
+
+@pytest.mark.parametrize("options", [{}, *SAME.values()], ids=str)
+def test_a_creation_that_is_cut_off_takes_its_share_once(
+    make: Open, options: dict[str, Any]
+) -> None:
+    """Made again alike it is the same campaign; another one pays for itself."""
+    store = make()
+    store.scope("all", epsilon=1)
+    witnessed: Any = store.witness.add
+
+    def cut(*given: Any) -> None:
+        witnessed(*given)
+        raise KeyboardInterrupt
+
+    store.witness.add = cut
+    with pytest.raises(KeyboardInterrupt):
+        create(store, "first", **options)
+    assert (list(store), make().scope("all").spent) == ([], 1)
+    for other in {"name": "second"}, {"min_share": 0.1}, {"noise": dpb.SimulatedNoise(1)}:
+        with pytest.raises(ValueError, match=r"would take 1 more|campaign fixed"):
+            create(make(), **{"name": "first", **options, **other})
+    create(make(), "first", **options)
+    assert (list(store), store.scope("all").spent) == (["first"], 1)
+
+
+def test_a_campaign_that_a_copy_lacks_takes_its_share_once(lite: Lite) -> None:
+    """What it may have read is given up."""
+    with lite.open() as store:
+        store.scope("all", epsilon=1)
+        copy = lite.copy()
+        lost = turns(create(store, "first"), 100)
+    lite.put_back(copy)
+    with lite.open() as store:
+        campaign = create(store, "first")
+        assert {*campaign.tell_many([(each, 1) for each in lost])} == {"unknown"}
+        turns(campaign, 100)
+        assert (store.scope("all").spent, campaign.spent, len(lost_lines(campaign))) == (1, 1, 1)

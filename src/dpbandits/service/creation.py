@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -379,11 +378,7 @@ def beginning(
     Args:
         took: the scope that it joins, and what it takes of it.
     """
-    first = next(iter(sessions.values()))
-    known = {
-        key: str(value) for key, value in options.items() if key != "seed" and value is not None
-    }
-    shown_options = {"policy": repr(first.policy), **known}
+    shown_options = options_shown(next(iter(sessions.values())).policy, options)
     public_options: dict[str, Any] = {"shown": shown_options}
     if ONLY_PART not in sessions:
         public_options["segments"] = list(sessions)
@@ -396,7 +391,7 @@ def beginning(
         part: whole
         if part == ONLY_PART
         else CampaignRow(
-            secrets.token_hex(16), session.campaign, uid, compact({"shown": shown_options}), now
+            part_uid(uid, part), session.campaign, uid, compact({"shown": shown_options}), now
         )
         for part, session in sessions.items()
     }
@@ -407,11 +402,24 @@ def beginning(
     return Layout(whole, parts, rule), changes
 
 
-def creation_mark(policy: Policy, row: CampaignRow, scope: str | None) -> str:
+def part_uid(uid: str, part: str) -> str:
+    """The uid of a segment, or of a side."""
+    return sha256(f"{uid} {part}".encode()).hexdigest()[:32]
+
+
+def options_shown(policy: Policy, options: Mapping[str, Any]) -> dict[str, str]:
+    """How a campaign is made, for readers."""
+    known = {
+        key: str(value) for key, value in options.items() if key != "seed" and value is not None
+    }
+    return {"policy": repr(policy), **known}
+
+
+def creation_mark(name: str, policy: Policy, options: Mapping[str, Any], scope: str | None) -> str:
     """What is kept of a call that creates a campaign, which tells whether another call creates the
     same one. All that it is made of is public.
     """
-    how = [row.name, policy_to_data(policy), json.loads(row.options)["shown"], scope]
+    how = [name, policy_to_data(policy), options_shown(policy, options), scope]
     made = json.dumps(how, sort_keys=True, default=str)
     return compact([sha256(made.encode()).hexdigest(), None])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any, Self, final
 
 from dpbandits.core.errors import (
@@ -43,7 +45,7 @@ from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import StoreSeal
 from dpbandits.service.tables import CampaignRow, ScopeKind, ScopeRow
 from dpbandits.service.transaction import Host
-from dpbandits.service.witness import Mark, ScopeMark, Witness
+from dpbandits.service.witness import Mark, Moves, ScopeMark, Witness
 from dpbandits.session.options import LONGEST_KEY, require_policy
 from dpbandits.session.people import HoldoutRule
 from dpbandits.session.saving import require_readable
@@ -256,16 +258,17 @@ class CampaignStore:
                 "can be printed. Nothing was created."
             )
         known = {**options, "unsealed": True} if self._is_in_clear(options, unsealed) else options
-        uid, rule = secrets.token_hex(16), holdout_rule(policy, options)
-        sessions = self._sessions(name, uid, policy, noise, options, rule)
-        guarantee = next(iter(sessions.values())).guarantee
+        rule, source = holdout_rule(policy, options), noise or self._noise or SecureNoise()
         self._require_key()
         self.require_own_witness()
+        mark = creation_mark(name, policy, known, budget)
+        uid = secrets.token_hex(16) if budget is None else self._uid(mark, source)
+        sessions = self._sessions(name, uid, policy, source, options, rule)
+        guarantee = next(iter(sessions.values())).guarantee
         now = seconds_of(self._clock())
         epsilon = None if guarantee is None else guarantee.epsilon
         took = None if budget is None else (budget, str(epsilon))
         layout, changes = beginning(name, uid, sessions, rule, self._seal, known, now, took)
-        mark = creation_mark(policy, layout.row, budget)
         responses = {}
         if key is not None:
             responses[self._seal.call_place(uid, caller, key)] = mark
@@ -276,13 +279,14 @@ class CampaignStore:
         ):
             warnings.warn(NO_KEY, PrivacyWarning, stacklevel=3)
         rows = [layout.row, *(row for row in layout.parts.values() if row != layout.row)]
-        join = self._joining(name, guarantee, options.get("window"))
+        moves = {each: (Mark.of(c.head), None, c.head.latest) for each, c in changes.items()}
+        joining = None
         try:
             # witnessed first: a campaign that its witness does not know has another one
-            self.witness.add(
-                {each: (Mark.of(c.head), None, c.head.latest) for each, c in changes.items()}
-            )
-            joining = None if budget is None else (budget, join)
+            if budget is None:
+                self.witness.add(moves)
+            else:
+                joining = budget, self._joining(name, guarantee, options.get("window"), moves)
             self.database.create(rows, changes, responses, joining)
         except NameTakenError:
             if key is None or self._said_of(name, caller, key) != mark:
@@ -311,7 +315,7 @@ class CampaignStore:
         name: str,
         uid: str,
         policy: Policy,
-        noise: Noise | None,
+        noise: Noise,
         options: dict[str, Any],
         rule: HoldoutRule | None,
     ) -> dict[str, Session]:
@@ -323,7 +327,7 @@ class CampaignStore:
         chooses = policy.chooses and policy.about.feedback == "bandit"
         chooses = chooses and not isinstance(policy, ContextualPolicy)
         known: dict[str, Any] = {
-            "noise": noise or self._noise or SecureNoise(),
+            "noise": noise,
             "clock": self._clock if timed else None,
             "user_key": self._seal.user_key(uid) if people else None,
             "assignment": "shuffled" if chooses else "planned",
@@ -339,12 +343,22 @@ class CampaignStore:
 
     # Budgets over campaigns
 
+    def _uid(self, mark: str, noise: Noise) -> str:
+        """Return the uid of a campaign that joins a scope. One that is made again, because the call
+        was cut off or a restored database lacks it, has the same, and takes its share once.
+        """
+        made = f"{mark} {noise.kind}".encode()
+        return hmac.new(self.witness.secret(), made, sha256).hexdigest()[:32]
+
     def _joining(
-        self, name: str, guarantee: Guarantee | None, window: timedelta | None
+        self, name: str, guarantee: Guarantee | None, window: timedelta | None, moves: Moves
     ) -> Callable[[ScopeRow], ScopeRow]:
         def join(scope_row: ScopeRow) -> ScopeRow:
-            taken = joined(self._seen(scope_row), name, guarantee, window)
-            self.witness.add_scope(taken.name, ScopeMark(taken.spent, taken.kind))
+            before = self._seen(scope_row)
+            if self.witness.marks(list(moves)):  # it has its share
+                return before
+            taken = joined(before, name, guarantee, window)
+            self.witness.add(moves, (taken.name, ScopeMark(taken.spent, taken.kind)))
             return taken
 
         return join

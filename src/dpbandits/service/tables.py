@@ -261,7 +261,7 @@ class CampaignRow(NamedTuple):
     """A campaign, or a part of one, as it was created.
 
     Args:
-        uid: a random name that no other campaign ever has, by which the witness knows it.
+        uid: a name that no other campaign ever has, by which the witness knows it.
         group: the uid of the whole campaign. Contributions are counted by group.
         options: JSON, for readers.
     """

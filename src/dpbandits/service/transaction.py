@@ -42,7 +42,7 @@ from dpbandits.service.parts import (
 from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import CampaignSeal
 from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
-from dpbandits.service.witness import Mark, Witness
+from dpbandits.service.witness import Mark, Moves, Witness
 from dpbandits.session.people import HoldoutRule
 from dpbandits.session.storing import (
     cost_of,
@@ -662,7 +662,7 @@ class Host:
             self._mark_doubtful()
         self._unwritten = None
 
-    def _witness_marks(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
+    def _witness_marks(self, moves: Moves) -> None:
         """Witness committed marks. An error here must not repeat the transaction."""
         try:
             self.witness.add(moves)

@@ -141,6 +141,12 @@ NEWEST = MARKS.where(
 """Of one campaign, which every call asks for: made once, for to make it takes longer."""
 
 
+Moves = Mapping[str, tuple[Mark, Mark | None, float]]
+"""By uid of a campaign, its new mark, the one before it, and the latest time that it has seen,
+where its people come back.
+"""
+
+
 class ScopeMark(NamedTuple):
     """What is spent of a budget over campaigns, an exact fraction, and what its guarantees are
     about.
@@ -326,12 +332,11 @@ class Witness:
         latest = [at for (at,) in self._rows(query) if at is not None]
         return float(latest[0]) if latest else -math.inf
 
-    def add(self, moves: Mapping[str, tuple[Mark, Mark | None, float]]) -> None:
+    def add(self, moves: Moves, joined: tuple[str, ScopeMark] | None = None) -> None:
         """Witness that campaigns came from one mark to the next. Made again, it changes nothing.
 
         Args:
-            moves: by uid, the new mark, the one before it, and the latest time that the campaign
-                has seen, where its people come back.
+            joined: how a budget over campaigns stands once they have begun.
 
         Raises:
             WitnessError: one was seen elsewhere, so two copies of one campaign are at work; or the
@@ -351,6 +356,10 @@ class Witness:
                 seen = at if at > EARLIEST else None
                 values = {"campaign": uid, **mark._asdict(), "latest": seen}
                 connection.execute(insert(mark_table), [values])
+            if joined is not None:
+                name, stands = joined
+                budget = {"name": name, "spent": stands.spent, **stands.kind._asdict()}
+                connection.execute(insert(scope_table), [budget])
 
     def batch(self, call: str, generation: int) -> int:
         """Witness, before its outcomes are recorded, that a batch is being recorded. Returns the
@@ -376,12 +385,6 @@ class Witness:
         rows = self._rows(query.order_by(c.id.desc()).limit(1))
         return ScopeMark(rows[0].spent, ScopeKind(*rows[0][1:])) if rows else None
 
-    def add_scope(self, name: str, mark: ScopeMark) -> None:
-        """Witness how a budget over campaigns stands."""
-        values = {"name": name, "spent": mark.spent, **mark.kind._asdict()}
-        with self._writing() as connection:
-            connection.execute(insert(scope_table), [values])
-
     def is_empty(self) -> bool:
         """Whether it never saw a campaign."""
         return not self._rows(select(mark_table.c.id).limit(1))
@@ -398,8 +401,8 @@ class Witness:
         return dict(map(tuple, self._rows(query)))
 
     def secret(self) -> bytes:
-        """32 secret bytes, made once and kept: calls of a store without a key are known under
-        them.
+        """32 secret bytes, made once and kept: of them campaigns that join a scope have their uids,
+        and under them calls of a store without a key are known.
         """
         query = select(secret_table.c.secret).where(secret_table.c.id == 1)
         with self._writing() as connection:
