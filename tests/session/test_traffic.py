@@ -24,7 +24,9 @@ from dpbandits.session.traffic import (
     CONCENTRATION,
     SIGNED,
     SIGNED_WEIGHTS,
+    Answers,
     AnswerTest,
+    SampleRatio,
     Traffic,
 )
 from tests.service.http.web import client_of, remote
@@ -145,6 +147,13 @@ def test_an_added_arm_whose_answers_get_lost_is_noticed() -> None:
     assert found.alarm()
     assert "Answers by arm: a " in str(found)
     assert loaded(s).sample_ratio() == found
+
+
+@pytest.mark.parametrize(("p_value", "is_tested"), [(5e-4, True), (1e-4, True), (5e-4, False)])
+def test_words_and_alarm_say_the_same_of_traffic(p_value: float, is_tested: bool) -> None:
+    traffic = Traffic((30, 20), (25.0, 25.0), (500.0, 500.0), highest=-math.log(p_value))
+    found = SampleRatio(("a", "b"), traffic, Answers((3, 2), (0, 0)) if is_tested else None)
+    assert found.alarm() is ("is NOT as planned" in str(found))
 
 
 def test_who_answered_is_not_tested_where_it_is_private() -> None:

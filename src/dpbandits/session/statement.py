@@ -154,12 +154,12 @@ def odds_words(epsilon: float) -> str:
 
     >>> odds_words(1.0)
     'someone who thought an outcome 10 % likely may think 23.2 % after seeing everything'
-    >>> odds_words(20.0)
+    >>> odds_words(9.3)
     'someone who thought an outcome 10 % likely may be certain after seeing everything'
     """
     percent = 100.0 * posterior_after(0.1, epsilon)
     rounded_up = math.ceil(10 * percent - 1e-9) / 10
-    may = "be certain" if percent > 99.95 else f"think {rounded_up:g} %"
+    may = "be certain" if percent > 99.9 else f"think {rounded_up:g} %"
     return f"someone who thought an outcome 10 % likely may {may} after seeing everything"
 
 

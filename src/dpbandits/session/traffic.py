@@ -399,11 +399,13 @@ class SampleRatio(Tabular):
         """Whether traffic is not as planned, or answers differ by arm; false with probability
         `level` at most, however often one looks.
         """
-        if self.answers is None:
-            return self.evidence <= level
-        if self.answers.evidence <= OF_ANSWERS * level:
+        if self.answers is not None and self.answers.evidence <= OF_ANSWERS * level:
             return True
-        return self.evidence <= (1.0 - OF_ANSWERS) * level
+        return self._is_unplanned(level)
+
+    def _is_unplanned(self, level: float) -> bool:
+        """Whether traffic is not as planned, at what answers leave of the level."""
+        return self.evidence <= level * (1.0 if self.answers is None else 1.0 - OF_ANSWERS)
 
     def _columns(self) -> dict[str, list[Any]]:
         counts, expected = list(self.traffic.counts), list(self.traffic.expected)
@@ -419,7 +421,7 @@ class SampleRatio(Tabular):
         answers = PRIVATE if self.answers is None else answers_by_arm(self.labels, self.answers)
         rows = zip(self.labels, counts, expected, strict=True)
         lines = [f"{label}: {made:,} decisions, {want:,.1f} planned" for label, made, want in rows]
-        verdict = "is NOT" if self.evidence <= LEVEL else "may well be"
+        verdict = "is NOT" if self._is_unplanned(LEVEL) else "may well be"
         return "\n".join(lines) + (
             f"\nTraffic {verdict} as planned (evidence against it: p = {self.evidence:.2g} at any "
             f"time, of the {sum(counts):,} decisions whose arms were drawn by chance).\n{answers}"

@@ -215,9 +215,11 @@ def assumed(prior: Prior) -> str:
 
 
 def say_within(found: Forecast, loss: float) -> None:
-    row, said = found.within(loss), f"None of these loses {loss:g} {found.units} or less."
+    from dpbandits.forecasting.outcome import amount
+
+    row, said = found.within(loss), f"None of these loses {loss:,g} {found.units} or less."
     if row is not None and row.epsilon is not None:
-        lost = f"is expected to lose {row.loss:.3g} {found.units}"
+        lost = f"is expected to lose {amount(row.loss)} {found.units}"
         said = f"ε = {printed_epsilon(row.epsilon)} with {row.policy} {lost}."
     console.print(said, markup=False, highlight=False)
 
