@@ -65,11 +65,6 @@ def at_work(store: CampaignStore, below: str = "") -> Iterator[str]:
     thread.join()
 
 
-def complaints(log: str) -> list[str]:
-    """What pages, and the browser about them, wrote to the console."""
-    return [line for line in log.splitlines() if "CONSOLE" in line or "Refused to" in line]
-
-
 class Browser:
     """One page of a browser. Chromium reads the protocol's messages from its file 3 and writes to
     its file 4, each message ended by a zero, so that nothing but the standard library is needed.
@@ -79,7 +74,7 @@ class Browser:
 
     def __init__(self, folder: Path) -> None:
         assert CHROMIUM is not None
-        self.log, self._number, self._left = folder / "log", 0, b""
+        self.log, self._seen, self._number, self._left = folder / "log", 0, 0, b""
         (its_in, self._to), (self._from, its_out) = high_pipe(), high_pipe()
         command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}"]
         wired: list[Any] = [
@@ -97,6 +92,12 @@ class Browser:
         attached = self.call("Target.attachToTarget", targetId=page, flatten=True)
         self._session = attached["sessionId"]
         self.call("Page.enable")
+
+    def complaints(self) -> list[str]:
+        """What pages, and the browser about them, wrote to the console since the last look."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        new, self._seen = lines[self._seen :], len(lines)
+        return [line for line in new if "CONSOLE" in line or "Refused to" in line]
 
     def call(self, method: str, **parameters: Any) -> Any:
         """What comes of a command."""
