@@ -170,17 +170,17 @@ def test_who_is_asked_for_has_to_be_said(store: Any, lite: Lite) -> None:
         held(lite.open(key=None))
 
 
-def test_a_guardrail_and_an_attribution_window_hold_on_both_sides(make: Open) -> None:
+def test_a_guardrail_and_an_attribution_window_hold_on_both_sides() -> None:
     clock = Time()
     campaign = held(
-        make(clock=clock),
+        dpb.open_store("memory:", key=KEY, clock=clock),
         control="b",
         guardrail=dpb.Guardrail("refunds", limit=0.2),
         attribution_window=timedelta(hours=1),
         policy=dpb.DPKLUCB(arms=["a", "b"], epsilon=8),
     )
     for round in range(4):
-        asked = [campaign.ask(user=f"{round} {user}") for user in range(80)]
+        asked = [campaign.ask(user=f"{round} {user}") for user in range(40)]
         told = campaign.tell_many([(each, (float(each.label == "b"),) * 2) for each in asked])
         assert set(told) == {"recorded"}
         clock.now += 7_200
@@ -303,15 +303,16 @@ def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
 
 
 @pytest.mark.parametrize("window", [None, timedelta(days=3)])
-def test_sides_are_not_compared_over_periods_before_the_end(make: Open, window: Any) -> None:
+def test_sides_are_not_compared_over_periods_before_the_end(window: Any) -> None:
     """Where a rate rose, the side whose newest people were read came out ahead."""
     clock = Time()
     how: dict[str, Any] = {"min_share": 0.1, "period": timedelta(days=7), "holdout": ".3"}
     how["attribution_window"] = window
     policy = dpb.DPRateIMED(arms=["old", "new"], epsilon=2, grid=1)
-    sale = make(clock=clock).create("sale", policy, seed=1, **how)
+    store = dpb.open_store("memory:", key=KEY, clock=clock)
+    sale = store.create("sale", policy, seed=1, **how)
     for week in range(2):
-        for visitor in range(150):
+        for visitor in range(60):
             sale.tell(sale.ask(user=f"{week} {visitor}"), float(week))
         clock.now += 7 * 86_400
     found = sale.uplift()
