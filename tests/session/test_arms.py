@@ -112,6 +112,17 @@ def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -
     assert s.lift().control == s.beliefs()[4].label
 
 
+def test_a_restarted_arm_stays_paused() -> None:
+    """A guardrail may have suspended it in one of the segments."""
+    s = begun(POLICY)
+    s.tell(s.ask(eligible=["blue"]), 1.0)
+    s.pause_arm("blue")
+    s._restart("blue")
+    assert {each.label for each in s.ask(40)} == {"green"}
+    s.resume_arm("blue")
+    assert "blue" in {each.label for each in s.ask(40)}
+
+
 def test_segments_are_restarted_together() -> None:
     s = begun(POLICY, ["DE", "FR"])
     rng = np.random.default_rng(3)

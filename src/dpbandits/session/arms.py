@@ -171,11 +171,8 @@ class Roster:
         return replace(self, status=(*self.status, "active"), labels=ArmLabels(labels))
 
     def restarted(self, arm: int) -> Self:
-        """The roster with one more arm, in play, of this arm's name; this one is retired, and has
-        its name with a number.
-
-        Raises:
-            ValueError: it is retired already, or there is no such name left.
+        """The roster with one more arm of this arm's name, which stands where this one stood; this
+        one is retired, and has its name with a number.
         """
         label = self.labels[arm] if self.labels else None
         roster = self
@@ -187,7 +184,8 @@ class Roster:
             )
             labels = (*self.labels[:arm], kept, *self.labels[arm + 1 :])
             roster = replace(self, labels=ArmLabels(labels))
-        return roster.with_arm(label).with_status(arm, "retired")
+        added = roster.with_arm(label).with_status(len(self.status), self.status[arm])
+        return added.with_status(arm, "retired")
 
     def name(self, arm: int) -> str:
         """What an error calls an arm."""

@@ -1608,10 +1608,11 @@ class Session:
         """Forget what was released of an arm whose mean has changed, and learn it anew: no privacy
         cost. Returns the arm's new number.
 
-        The arm goes on under its name and a new number. What was learned before is kept as a
-        retired arm with a number after its name, such as "blue (1)"; rewards of its open block and
-        late ones are thrown away unread. For confidences it counts as one arm more, or restarts
-        would be free second tries.
+        The arm goes on under its name and a new number, paused where it was (in a segment, say,
+        whose guardrail suspended it). What was learned before is kept as a retired arm with a
+        number after its name, such as "blue (1)"; rewards of its open block and late ones are
+        thrown away unread. For confidences it counts as one arm more, or restarts would be free
+        second tries.
 
         Args:
             arm: its name or number.
