@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -434,16 +435,17 @@ def export_command(
 ) -> None:
     """All decisions with their propensities, as a table. Rewards are not in it.
 
-    It is written beside its place first: what is in place is whole. A machine that stops meanwhile
-    leaves a file that ends in .csv.part, which the next export replaces.
+    It is written beside its place first, under a name of its own: what is in place is whole. A
+    machine that stops meanwhile leaves a file that ends in .part.
     """
     with one_line_errors(), opened_store(store, witness) as found:
         if out.suffix != ".csv":
             raise ValueError(f"Expected a file that ends in .csv, got {out}: a table is written.")
         part = part_of(found[name], segment)
-        page, draft = part.decisions(limit=10_000), out.with_name(f"{out.name}.part")
+        page = part.decisions(limit=10_000)
+        draft = out.with_name(f"{out.name}.{token_hex(4)}.part")
         try:
-            with draft.open("w", newline="", encoding="utf-8") as file:
+            with draft.open("x", newline="", encoding="utf-8") as file:
                 write_rows(csv.writer(file), part, page)
             draft.replace(out)
         finally:
