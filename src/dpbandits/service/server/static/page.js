@@ -175,7 +175,7 @@ async function single(name, segment, summary) {
   const status = new Map(summary.arms.map((each) => [String(each.arm), each.status]));
   const show = scale(options);
   return [
-    spent === null ? null : el("p", {}, "Privacy cost so far of the outcome that cost most, by the ledger: ", number(spent, spent),
+    spent === null ? null : el("p", {}, "Privacy cost so far of the outcome that cost most, by the ledger: ", number(spent, `${summary.guarantee?.startsWith("ρ") ? "ρ" : "ε"} = ${spent}`),
       summary.epsilon ? `; the guarantee is ε = ${summary.epsilon}.` : "."),
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
     beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
