@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.policies import DPSE, AdaPTT, SuccessiveElimination
+from dpbandits.policies import DPSE, SuccessiveElimination
 from dpbandits.simulation.stopping import CAP, identify
 from tests.policies.identification.instances import INSTANCES
 
 
 def test_what_identify_returns() -> None:
-    env, policy = dpb.Bernoulli(INSTANCES["last"]), AdaPTT(arms=3, epsilon=1)
+    env, policy = dpb.Bernoulli(INSTANCES["last"]), DPSE(arms=3, epsilon=1)
     found = identify(policy, env, delta=0.2, runs=60, seed=7, workers=2)
     again = identify(policy, env, delta=0.2, runs=30, seed=7)
     assert np.array_equal(found.samples[:30], again.samples)
-    assert found.policy == AdaPTT(arms=3, epsilon=1, delta=0.2)
+    assert found.policy == DPSE(arms=3, epsilon=1, beta=0.2)
     assert found.arms.shape == found.samples.shape == (60,)
     assert found.correct == np.mean(found.arms == 2) == 1 - found.wrong
     assert str(found.guarantee) == "ε = 1 per round (replace-one), central trust, simulated noise"
@@ -35,13 +35,14 @@ def test_what_identify_returns() -> None:
 
 
 def test_the_cap_and_ties() -> None:
-    policy = AdaPTT(arms=3, epsilon=1, delta=0.1)
-    cap = 3 * policy.start - 1  # one round short of the first test
+    policy = DPSE(arms=3, epsilon=1, beta=0.1)
+    first: Any = dpb.Session(policy, noise=dpb.SimulatedNoise(1)).plan
+    cap = 3 * first.each - 1  # one round short of the first test
     found = identify(policy, dpb.Bernoulli(INSTANCES["easy"]), runs=20, cap=cap)
     assert found.undecided == 20
     assert (found.samples == cap).all()
     assert found.correct == found.wrong == 0
-    assert f"20 undecided at the cap of {cap} rounds" in repr(found)
+    assert f"20 undecided at the cap of {cap:,} rounds" in repr(found)
     tied = dpb.Bernoulli([0.6, 0.2, 0.6])
     with pytest.raises(ValueError, match=r"Arms \[0, 2\] are all best.*cap="):
         identify(policy, tied)
@@ -75,6 +76,6 @@ def test_other_peoples_policies() -> None:
     with pytest.raises(ValueError, match="no field delta or beta"):
         identify(Told(arms=3), env, delta=0.1)
     table = dpb.Table(np.tile([[0.9, 0.1, 0.2]], (20_000, 1)))
-    found = identify(AdaPTT(arms=3, epsilon=1, delta=0.1), table, runs=3)
+    found = identify(DPSE(arms=3, epsilon=1, beta=0.1), table, runs=3)
     assert found.correct == 1
     assert found.cap == 20_000

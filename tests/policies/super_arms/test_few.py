@@ -79,6 +79,7 @@ def test_the_least_known_are_released_and_stay_in_the_basis(problem: Any) -> Non
     assert fewer > 20
 
 
+@pytest.mark.long  # it compiles
 @pytest.mark.parametrize("problem", [UNIFORM, PARTITION, LINEAR], ids=["top", "areas", "linear"])
 def test_without_chance_the_compiled_player_decides_alike(problem: Any) -> None:
     """Every element has one reward, on the grid and no other's, and noise is 0 but for a chance
