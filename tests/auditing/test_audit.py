@@ -224,6 +224,7 @@ def test_a_seed_that_is_not_heeded_is_hinted_at() -> None:
     assert "seed" not in drawn.levels[0].evidence
 
 
+@pytest.mark.long
 def test_a_leak_after_the_short_tapes_is_seen() -> None:
     report = run_of(Late)
     assert report.failed

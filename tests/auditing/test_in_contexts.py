@@ -28,6 +28,7 @@ def audited(subject: Any, **options: Any) -> Any:
     return dpb.audit(subject, **{"runs": 300, "seed": 3, **options})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["DPLinTS", "DPLinUCB"])
 def test_exactly_epsilon_is_found(name: str) -> None:
     report = audited(name, epsilon="1/2")
