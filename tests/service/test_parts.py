@@ -87,10 +87,11 @@ def test_more_arms_are_refused(store: Any, more: Any, monkeypatch: pytest.Monkey
         store.create("c", dpb.DPKLUCB(arms=most + 1, epsilon=1), **more)
     assert list(store) == []
     campaign = store.create("c", dpb.DPKLUCB(arms=most - 1, epsilon=1), **more)
-    assert campaign.add_arm(key="last") == most - 1
+    assert campaign.add_arm(by="me", key="last") == most - 1
     with pytest.raises(ValueError, match=r"no more can be added.*Nothing was changed"):
         campaign.add_arm()
-    assert campaign.add_arm(key="last") == most - 1, "the first reply, once more"
+    assert campaign.add_arm(by="me", key="last") == most - 1, "the first reply, once more"
+    assert f"add arm {most - 1} by me." in campaign.statement()
 
 
 # Holdouts

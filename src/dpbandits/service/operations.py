@@ -950,7 +950,7 @@ class AddArm(PolicyOperation):
             require_new_arm(part.session, self.arm)
         added = [part.session.add_arm(self.arm) for part in parts]
         for part in parts:
-            part.note(tx.now, "add arm", self.arm, by)
+            part.note(tx.now, "add arm", part.session.arms[-1][0], by)
         return int(max(added))
 
 
