@@ -170,6 +170,20 @@ def test_a_caution_about_clipped_means_says_nothing_of_rewards(reward: float) ->
     assert rail.harm().caution is None
 
 
+@pytest.mark.parametrize(
+    ("options", "is_said"),
+    [({}, False), ({"max_contributions": 2}, True), ({"window": timedelta(days=7)}, True)],
+)
+def test_estimates_say_that_one_person_may_count_repeatedly(
+    options: dict[str, Any], is_said: bool
+) -> None:
+    """An arm was named "at .95 confidence" by twenty like outcomes of each person."""
+    users = {"privacy_unit": "user", "user_key": bytes(32), "max_contributions": 1, **options}
+    s = session(**users, guardrail=dpb.Guardrail("refunds", 0.1), rewards=CLIPPED)
+    for said in (str(s.beliefs()), str(s.harm()), words(s.statement())):
+        assert ("Outcomes of one person may count repeatedly" in said) is is_said
+
+
 # Results, once a session is closed
 
 

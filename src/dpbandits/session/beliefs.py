@@ -883,7 +883,8 @@ class Beliefs(Rows[Belief]):
     changed: labels of arms whose mean has changed: intervals of different times have nothing in
         common, or later releases are known to be above or below earlier ones. Where all means stay,
         the latter names an arm with probability 1 − confidence at most. See `Session.restart_arm`.
-    caution: where the declared range clips rewards, what that does to means.
+    caution: where the declared range clips rewards, or outcomes of one person may count repeatedly,
+        what that does to means and intervals.
     together: whether arms are played together, as super arms: then none of them is the best.
     is_over: whether no more people are learned from: the session was closed, or a campaign's
         database was restored (see `Session.alarms`).

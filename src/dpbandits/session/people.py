@@ -206,6 +206,19 @@ class Register:
             return f"all rewards replaced, at most {rounds}"
         return f"all rewards of one window of {self.span} replaced, at most {rounds} in it"
 
+    @property
+    def caution(self) -> str | None:
+        """What has to be said beside names and intervals; None where a person counts once.
+
+        >>> Register(1, window=None, clock=None, key=None).caution
+        """
+        if self.cap == 1 and self.window is None:
+            return None
+        return (
+            "Outcomes of one person may count repeatedly, as if they were of different people: "
+            "where they resemble each other, a name and intervals have less confidence than stated."
+        )
+
     def to_data(self, owners: Mapping[int, Place]) -> RegisterData:
         """Plain data, for JSON: pseudonyms, no names and no key. Who keeps which arm is private."""
         return RegisterData(

@@ -1880,10 +1880,17 @@ class Session:
             together=self.policy.about.feedback == "semi",
             allocation=Allocation(least, self._sight, self._named_by_policy),
         )
-        people = self._tables.people
+        estimates, people = self._cautioned(estimates), self._tables.people
         if state.closing is None and (people is None or not people.has_ended):
             return estimates
         return replace(estimates, more=None, at_share=None, sight=None, is_over=True)
+
+    def _cautioned(self, found: Beliefs) -> Beliefs:
+        """Say beside estimates what people who come back mean for them."""
+        people = self._tables.people
+        if people is None or people.caution is None:
+            return found
+        return replace(found, caution=" ".join(filter(None, (found.caution, people.caution))))
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> Lift:
         """Return by how much the mean of every other arm differs from the control arm's, and their
@@ -1976,7 +1983,7 @@ class Session:
                 "this one knows of no harm."
             )
         found = beliefs(harm.history, harm.rail.confidence, together=True)
-        return replace(found, together=False, limit=harm.rail.limit)
+        return self._cautioned(replace(found, together=False, limit=harm.rail.limit))
 
     def decisions(self) -> DecisionTable:
         """Return every decision with the probability it had. Rewards are not kept.

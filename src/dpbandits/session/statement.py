@@ -76,7 +76,7 @@ def statement(
     parts += [
         arms_words(session),
         choice_words(session),
-        people_words(users, in_window, where),
+        people_words(users, in_window, where, None if people is None else people.caution),
         f"Decisions made: {view.asked:,}. {recorded}: {view.records:,}. Resolved without reading a "
         f"reward: {view.unread:,}. Waiting: {len(view.pending):,}.",
         ledger_words(session, fences),
@@ -408,13 +408,22 @@ def figure(guarantee: Guarantee) -> str:
     return f"ρ = {printed(guarantee.rho)}"
 
 
-def people_words(people: int | None, in_window: int | None = None, where: str = "") -> str:
-    """How many users may be learned from. where: over what they are counted."""
+def people_words(
+    people: int | None,
+    in_window: int | None = None,
+    where: str = "",
+    caution: str | None = None,
+) -> str:
+    """How many users may be learned from. where: over what they are counted. caution: see
+    `Register.caution`.
+    """
     sentences = []
     if people is not None:
         sentences.append(f"Users with learned rounds, answered or not{where}: {people:,}.")
     if in_window is not None:
         sentences.append(f"Users learned from in the window that is open{where}: {in_window:,}.")
+    if caution is not None:
+        sentences.append(caution)
     return " ".join(sentences)
 
 
