@@ -307,6 +307,16 @@ def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
     assert (s.events, s.pending) == ((), ())
 
 
+def test_super_arms_take_no_new_arm_by_name_either() -> None:
+    """A campaign asked for no name, and then to name all arms when the policy is made."""
+    policy = dpb.DPKLCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1)
+    segmented = dpb.SegmentedSession(policy, noise=NOISE, segments=["a"])
+    with dpb.open_store("memory:", noise=NOISE) as store:
+        for each in (of(policy)(), segmented, store.create("t", policy)):
+            with pytest.raises(ValueError, match="No policy on super arms can: where arms come or"):
+                each.add_arm("x")
+
+
 def test_numbers_of_any_kind_are_taken() -> None:
     assert [d.id for d in session().ask(np.int64(3))] == [1, 2, 3]  # type: ignore[call-overload]
     for default in (0, 1, Fraction(1, 4), Decimal("0.25"), np.float32(0.25)):

@@ -225,8 +225,8 @@ def require_choice(policy: Policy, what: str) -> None:
         can = "Index policies can: DPKLUCB, for example (dpbandits.list_policies() says which)."
         if hasattr(policy, "problem"):
             can = (
-                "No policy on super arms can: begin a session with a problem that has the arms "
-                "that are left."
+                "No policy on super arms can: where arms come or go, begin a session with a "
+                "problem that has those in play."
             )
         raise coded(
             "arms_fixed",

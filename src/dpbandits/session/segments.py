@@ -28,6 +28,7 @@ from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import (
     checked_segments,
     one_segment,
+    require_choice,
     require_for_contexts,
     require_same,
 )
@@ -383,6 +384,7 @@ class SegmentedSession(Mapping[str, Session]):
                 "Add it again first. Nothing was changed."
             )
         for session in behind or sessions:
+            require_choice(session.policy, "add_arm")
             session._state.roster.with_arm(label)
         return max([session.add_arm(label) for session in behind or sessions])
 

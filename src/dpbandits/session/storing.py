@@ -25,7 +25,7 @@ from dpbandits.session.arms import ArmStatus
 from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
-from dpbandits.session.options import require_same
+from dpbandits.session.options import require_choice, require_same
 from dpbandits.session.people import key_fingerprint
 from dpbandits.session.saving import (
     PrivatePart,
@@ -455,6 +455,7 @@ def is_due(session: Session) -> bool:
 
 def require_new_arm(session: Session, label: str | None) -> None:
     """Raise ValueError if no arm of this name can be added. Nothing is changed."""
+    require_choice(session.policy, "add_arm")
     session._state.roster.with_arm(label)
 
 
