@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dpbandits as dpb
@@ -187,6 +188,24 @@ def test_estimates_say_that_one_person_may_count_repeatedly(
 # Results, once a session is closed
 
 
+def test_what_has_no_best_arm_says_so_without_code() -> None:
+    """Nothing was said of what was learned by context, and code to call of super arms; after the
+    end outcomes were still "in open blocks".
+    """
+    pair = session(dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=8))
+    told(pair, [[1, 1]] * 30).close()
+    assert "so none of them is named the best. Mean of each arm" in words(pair.statement())
+    places = np.eye(2)[[0, 1] * 20]
+    by_context = session(dpb.DPLinTS(arms=2, features=2, epsilon=1, public_contexts=places))
+    for place in places[:10]:
+        by_context.tell(by_context.ask(context=place), 1.0)
+    assert "Recorded beside these: 10, in open blocks or" in words(by_context.statement())
+    by_context.close()
+    said = words(by_context.statement())
+    assert "Recorded beside these: 10, dropped unread." in said
+    assert "Results: an arm has no one mean where decisions are made by context" in said
+
+
 def test_results_come_once_the_session_is_closed() -> None:
     s = session(responsible=ADA)
     for arm, ones in (("old", 20), ("new", 90)):
@@ -252,7 +271,7 @@ def test_what_was_released_of_a_retired_arm_stays_in_the_results() -> None:
     assert "; never unknown, for it was retired before its first release." in said
     assert "Rewards recorded: 58. " in said
     assert "of 48 rewards" in said
-    assert "Recorded beside these: 10, in open blocks or dropped unread" in said
+    assert "Recorded beside these: 10, dropped unread" in said
     assert "We compare 2 options: old, new. " in words(s.participant_text())
 
 

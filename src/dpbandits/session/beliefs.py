@@ -847,9 +847,11 @@ METHOD = (
 MODEL = " The chance to be best comes from a model."
 
 
-TOGETHER = (
-    "Arms are played together, so none of them is named the best. Once every arm has a mean, "
-    "policy.problem.best(means), of means in [0, 1], is the super arm that is best by them."
+TOGETHER = "Arms are played together, so none of them is named the best."
+
+BY_MEANS = (
+    " Once every arm has a mean, policy.problem.best(means), of means in [0, 1], is the super arm "
+    "that is best by them."
 )
 
 
@@ -920,7 +922,7 @@ class Beliefs(Rows[Belief]):
             said = f"{', '.join(above) or 'No arm'} {'are' if len(above) > 1 else 'is'}"
             return f"{said} known {at} confidence to be above the limit of {self.limit:g}."
         if self.together:
-            return TOGETHER
+            return TOGETHER + BY_MEANS
         if self.best is not None:
             said = COMPARED if self.in_periods else ASSUMED
             return f"The best arm is named {at} confidence: {self.best}. {said}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dpbandits.core.contexts import names_of_outcomes
 from dpbandits.core.privacy import Guarantee, printed
 from dpbandits.policies.contextual import ContextualPolicy
-from dpbandits.session.beliefs import OVER_TIME, Beliefs
+from dpbandits.session.beliefs import OVER_TIME, TOGETHER, Beliefs
 from dpbandits.session.times import MOST_COMPARED, length_words
 from dpbandits.version import __version__
 
@@ -209,10 +209,16 @@ def stored_words(session: Session) -> str:
 def results_words(session: Session) -> str:
     """What is known once the session is over. Of a retired arm that is what was released before."""
     closing = session.closed
-    if closing is None or not closing.is_done or session._contextual:
+    if closing is None or not closing.is_done:
         return ""
+    if session._contextual:
+        return (
+            "Results: an arm has no one mean where decisions are made by context; what was learned "
+            "is in the predictions, for given contexts."
+        )
     estimates = session.beliefs()
-    said = f"Results: {estimates.advice} {means_words(session, estimates)}."
+    advice = TOGETHER if estimates.together else estimates.advice
+    said = f"Results: {advice} {means_words(session, estimates)}."
     if estimates.changed:
         said += f" The mean of {', '.join(estimates.changed)} has changed meanwhile."
     if estimates.in_periods:
@@ -551,9 +557,10 @@ def ledger_words(session: Session, fences: int) -> str:
     one = "the rewards of any one round have" if several else "any one recorded reward has"
     rest, left = session._current.records - number, ""
     if rest > 0 and not several and (each is None or each.trust == "central"):
-        left = (
-            f" Recorded beside these: {rest:,}, in open blocks or dropped unread (a retired arm's)."
-        )
+        where = "in open blocks or dropped unread (a retired arm's)"
+        if session.closed is not None and session.closed.is_done and not fences:
+            where = "dropped unread"
+        left = f" Recorded beside these: {rest:,}, {where}."
     unit = "ε" if each is None or each.measure == "pure" else "ρ"
     if fences:
         times = "once" if fences == 1 else f"{fences:,} times"
