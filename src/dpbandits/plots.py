@@ -301,8 +301,9 @@ class SavedFigure(NamedTuple):
     svg: Path
 
 
-def save(figure: Figure, stem: Path) -> SavedFigure:
+def save(figure: Figure, stem: str | Path) -> SavedFigure:
     """Write stem.png and stem.svg; the same figure always gives the same files."""
+    stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
     png, svg = (stem.with_name(stem.name + end) for end in (".png", ".svg"))
     with matplotlib.rc_context(STYLE):

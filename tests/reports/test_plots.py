@@ -83,7 +83,7 @@ def test_files_are_always_the_same(tiny: Results, tmp_path: Path) -> None:
     png, svg = save(regret_figure(tiny, panels_of(tiny)[:2]), tmp_path / "a")
     with Image.open(png) as image:
         assert image.width >= 800
-    again = save(regret_figure(tiny, panels_of(tiny)[:2]), tmp_path / "b")
+    again = save(regret_figure(tiny, panels_of(tiny)[:2]), str(tmp_path / "b"))
     assert again.png.read_bytes() == png.read_bytes()
     assert again.svg.read_bytes() == svg.read_bytes()
 
