@@ -571,7 +571,7 @@ def test_a_policy_of_ones_own_is_loaded_with_itself_and_no_other(
     module: Any = ModuleType("lookalike")  # its class used to take the policy's place
     module.DPKLUCB = type("DPKLUCB", (dpb.DPKLUCB,), {})
     monkeypatch.setitem(sys.modules, "lookalike", module)
-    words = r"If it is a policy of your own, give its class: Session.from_json\(text, policy="
+    words = r"If it is a policy of your own, give its class: Session.from_json\(text, .*store\.open"
     with pytest.raises(ValueError, match=words):
         loaded(changed(document(secure()), "policy.module", "lookalike"))
     data = document(secure(SimulatedNoise(1), policy_on()))

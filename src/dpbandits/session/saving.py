@@ -874,11 +874,10 @@ def unknown_policy(name: object, given: object) -> str:
     if given is not None:
         shown = given.__name__ if isinstance(given, type) else type(given).__name__
         return f"Expected a session of {shown}, the policy that was given, got one of {name!r:.60}."
-    known = ", ".join(EVERY_POLICY)
     return (
-        f"Expected one of the policies {known}; got {name!r:.60}. If it is a "
-        "policy of your own, give its class: "
-        "Session.from_json(text, policy=YourPolicy)."
+        "Expected one of the policies that dpbandits.list_policies() lists; got "
+        f"{name!r:.60}. If it is a policy of your own, give its class: Session.from_json(text, "
+        "policy=YourPolicy), or of a campaign store.open(name, policy=YourPolicy)."
     )
 
 
