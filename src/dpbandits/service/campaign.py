@@ -596,9 +596,10 @@ class Campaign:
         """What people whose outcomes were recorded are expected to have lost to privacy, were the
         arms' means what was released, and answers there at once (see `ExpectedLoss`). It is
         simulated, with least shares, which takes some seconds and costs no privacy. None where it
-        cannot be said: before every arm in play has a released mean, for holdout people, and where
-        not all were chosen for in the way that is simulated: with periods, recorded batches or
-        `eligible=`, and where people keep their arm for visits that are learned from, too.
+        cannot be said: before every arm in play has a released mean, for super arms, decisions by
+        context and holdout people, and where not all were chosen for in the way that is simulated:
+        with periods, recorded batches or `eligible=`, and where people keep their arm for visits
+        that are learned from, too.
 
         Raises:
             RuntimeError: another one is being simulated.
