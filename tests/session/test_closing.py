@@ -216,6 +216,7 @@ def test_a_tree_that_fills_up_while_answers_are_waited_for_ends_the_session() ->
         assert s.closed is not None
         assert s.closed.is_done
         assert s.closes_at is None
+        assert s.unread == sum(many for _, many in s.closed.void) > 10, "it had no room"
         assert s.ask().action == 0
         assert not blocks(s)
 
