@@ -595,11 +595,11 @@ class Campaign:
     def expected_loss(self) -> ExpectedLoss | None:
         """What people whose outcomes were recorded are expected to have lost to privacy, were the
         arms' means what was released, and answers there at once (see `ExpectedLoss`). It is
-        simulated, with least shares, which takes some seconds and costs no privacy. None where it
-        cannot be said: before every arm in play has a released mean, for super arms, decisions by
-        context and holdout people, and where not all were chosen for in the way that is simulated:
-        with periods, recorded batches or `eligible=`, and where people keep their arm for visits
-        that are learned from, too.
+        simulated, with least shares, which costs no privacy and takes some seconds, or half a
+        minute where many arms have least shares. None where it cannot be said: before every arm in
+        play has a released mean, for super arms, decisions by context and holdout people, and where
+        not all were chosen for in the way that is simulated: with periods, recorded batches or
+        `eligible=`, and where people keep their arm for visits that are learned from, too.
 
         Raises:
             RuntimeError: another one is being simulated.
