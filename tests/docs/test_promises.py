@@ -32,7 +32,8 @@ TESTS = {
     3: [
         "rows/test_append_only.py::test_the_database_alters_no_line_and_no_release",
         "crashes/test_kills.py::test_twenty_kills",
-        "crashes/test_interrupted_calls.py::test_releases_have_one_line_and_asks_are_made_once",
+        "crashes/test_interrupted_calls.py"
+        "::test_every_reward_is_in_one_sum_and_one_release_and_every_ask_is_made_once",
         "restored/test_fence.py::test_a_crash_between_commit_and_witness_is_made_good_before_a_fence",
         "test_operations.py::test_operations_keep_their_promises",
         "test_refused_calls.py::test_noise_that_fails_undoes_no_release",
