@@ -96,7 +96,7 @@ WHOLE: dict[str, Callable[[Any], object]] = {
     "runs": lambda n: len(dpb.simulate(POLICY, COINS, 10, runs=n, compiled=False).plays),
     "seed": lambda n: dpb.simulate(POLICY, COINS, 10, seed=n, compiled=False).seed,
     "cap of identify": lambda n: (
-        dpb.identify(dpb.SuccessiveElimination(arms=2, beta=0.1), COINS, cap=n).cap
+        dpb.identify(dpb.DPSE(arms=2, epsilon=1, beta=0.1), COINS, cap=n).cap
     ),
     "arms of a problem": lambda n: dpb.TopK(arms=n, k=1).arms,
 }

@@ -43,6 +43,7 @@ def test_the_numbers_are_those_of_simulate() -> None:
     assert "the first 3,000 people whose outcomes were recorded would be" in str(said)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("least", [Assignment(False, 0.1), Assignment(False, 0.0, ((2, 0.3),))])
 def test_with_least_shares_the_numbers_are_those_of_sessions(least: Assignment) -> None:
     """Both mean losses, of 60 sessions and of all runs, differ by at most 5.2 standard errors (a

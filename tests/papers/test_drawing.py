@@ -91,6 +91,7 @@ def test_a_narrow_range_of_budgets_is_marked_by_the_budgets(tmp_path: Path) -> N
     assert [text.get_text() for text in ends.get_xticklabels()] == ["1", "4"]
 
 
+@pytest.mark.long  # it compiles
 def test_where_none_is_known_nothing_is_drawn_or_named(tmp_path: Path) -> None:
     results = played(tmp_path, PATHS)
     assert np.isnan(floor_at(results, Panel("e", 1.0), [10, 300])).all()

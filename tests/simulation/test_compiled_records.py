@@ -19,6 +19,7 @@ PEOPLE[:, 1] = 1 - PEOPLE[:, 0]  # what one likes the other does not
 MARKS = [1, 17, 150]
 
 
+@pytest.mark.long  # it compiles
 @pytest.mark.parametrize(
     "policy", [dpb.FollowTheLeader(actions=4), dpb.DecreasingHedge(actions=4, play="weights")]
 )
