@@ -578,10 +578,7 @@ def translated(what: str) -> Iterator[None]:
     except Error:
         raise
     except AssertionError as error:
-        interruption = interruption_behind(error)
-        if interruption is None:
-            raise
-        raise interruption from None
+        raise interruption_behind(error) or error from None
     except (SQLAlchemyError, OSError) as error:
         cause = getattr(error, "orig", None) or error
         code = getattr(cause, "sqlite_errorcode", 0) or 0

@@ -45,6 +45,7 @@ from dpbandits.service.database import (
     LiteConnections,
     address_of,
     inode_of,
+    interruption_behind,
     make_private_file,
     require_durable,
     run,
@@ -255,6 +256,8 @@ class Witness:
     def _told(self, what: str) -> Iterator[None]:
         try:
             yield
+        except AssertionError as error:
+            raise interruption_behind(error) or error from None
         except (SQLAlchemyError, OSError) as error:
             cause = getattr(error, "orig", None) or error
             if type(cause).__name__ == "DatabaseError":

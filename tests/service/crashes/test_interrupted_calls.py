@@ -23,6 +23,7 @@ import dpbandits as dpb
 from dpbandits.service.database import Rows
 from dpbandits.service.operations import told_pairs
 from dpbandits.service.transaction import QueuedCall
+from dpbandits.service.witness import Witness
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, inside
 
@@ -101,27 +102,41 @@ def test_every_reward_is_in_one_sum_and_one_release_and_every_ask_is_made_once(m
     assert rung > 15
 
 
+def renamed(*_: object) -> None:
+    """As SQLAlchemy names an interruption that comes as it leaves a transaction."""
+    try:
+        raise Alarm
+    finally:
+        raise AssertionError
+
+
 def test_an_interruption_that_sqlalchemy_renames_gives_up_nothing(
     make: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It comes after noise was drawn, so an error of another kind would have it fenced."""
     campaign = create(make())
-    asked = campaign.ask(4)
-
-    def renamed(*_: object) -> None:
-        try:
-            raise Alarm
-        finally:
-            raise AssertionError
-
+    asked = campaign.ask(12)
     with monkeypatch.context() as patched:
         patched.setattr(Rows, "response", renamed)
         tells = told_pairs([(each, 1) for each in asked])
         campaign._calls.host._queue.append(QueuedCall(tells))
         with pytest.raises(Alarm):
             campaign.ask(key="k")
-    assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 4
-    assert campaign.summary().generation == 1
+    assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 12
+    assert (campaign.summary().generation, len(campaign.releases())) == (1, 3)
+
+
+def test_an_interruption_of_the_witness_keeps_its_name(
+    make: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = create(make())
+    answers = [(each, 1) for each in campaign.ask(12)]
+    with monkeypatch.context() as patched:
+        patched.setattr(Witness, "_begin", renamed)
+        with pytest.raises(Alarm):
+            campaign.tell_many(answers)
+    assert campaign.tell_many(answers) == ["already"] * 12
+    assert (campaign.summary().generation, len(campaign.releases())) == (1, 3)
 
 
 def test_an_alarm_that_raises_a_timeout_leaves_nothing_locked(lite: Lite) -> None:
