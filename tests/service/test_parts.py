@@ -14,6 +14,7 @@ import dpbandits as dpb
 from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.service import creation, operations, views
 from dpbandits.session.arms import Assignment
+from dpbandits.session.statement import NEWEST
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
@@ -156,6 +157,16 @@ def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
     assert "Who did what, as they said: retire arm b by me; closed by ada." in said
     for side in SIDES:
         assert campaign.ask(user=on(campaign, side)[0]).label == "c"
+
+
+def test_a_statement_says_that_it_names_the_newest_changes_only(store: Any) -> None:
+    campaign = store.create("c", POLICY)
+    for _ in range(NEWEST // 2):
+        campaign.pause_arm("b", by="me")
+        campaign.resume_arm("b", by="me")
+    said = " ".join(campaign.statement().split())
+    assert f"Who did what, of the newest {NEWEST} changes, as they said: " in said
+    assert said.count("by me") == NEWEST
 
 
 def test_who_is_asked_for_has_to_be_said(store: Any, lite: Lite) -> None:

@@ -106,8 +106,8 @@ class Campaign:
     "policy" and "holdout". Each record is in one part, so the guarantee is that of one; people are
     counted over all. `campaign["DE"]` is one part: it can be asked and looked at.
 
-    Of what changes a campaign, `by=` says who did it: public, in `events` and the statement, and a
-    `key=` is each caller's own.
+    `by=` says who changes the campaign. It is public, in `events` and in the statement. Each caller
+    has keys (`key=`) of their own.
     """
 
     def __init__(self, name: str, calls: Calls, segment: str | None = None) -> None:
@@ -595,11 +595,11 @@ class Campaign:
     def expected_loss(self) -> ExpectedLoss | None:
         """What people whose outcomes were recorded are expected to have lost to privacy, were the
         arms' means what was released, and answers there at once (see `ExpectedLoss`). It is
-        simulated, with least shares, which costs no privacy and takes some seconds, or half a
-        minute where many arms have least shares. None where it cannot be said: before every arm in
-        play has a released mean, for super arms, decisions by context and holdout people, and where
-        not all were chosen for in the way that is simulated: with periods, recorded batches or
-        `eligible=`, and where people keep their arm for visits that are learned from, too.
+        simulated, which costs no privacy and takes some seconds, or half a minute where many arms
+        have least shares. None where it cannot be said: before every arm in play has a released
+        mean, for super arms, decisions by context and holdout people, and where not all were chosen
+        for in the way that is simulated: with periods, recorded batches or `eligible=`, and where
+        people keep their arm for visits that are learned from, too.
 
         Raises:
             RuntimeError: another one is being simulated.

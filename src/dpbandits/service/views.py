@@ -258,7 +258,8 @@ def named_words(newest_first: Sequence[EventRow]) -> str:
         for row in reversed(newest_first)
         if row.by is not None
     ]
-    return f"Who did what, as they said: {'; '.join(done)}." if done else ""
+    which = "" if len(newest_first) < NEWEST else f", of the newest {NEWEST} changes"
+    return f"Who did what{which}, as they said: {'; '.join(done)}." if done else ""
 
 
 def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
