@@ -25,6 +25,18 @@ ARMS = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)
 LATE: dict[str, Any] = {"attribution_window": timedelta(days=7), "default": 0}
 PARTS = pytest.mark.parametrize("parts", [{}, {"segments": ["DE", "FR"]}], ids=str)
 
+
+def test_another_class_of_policy_is_refused(make: Open) -> None:
+    """Before it takes the place of the right one, of whatever name it is."""
+    mine, namesake = (type(name, (dpb.DPKLUCB,), {}) for name in ("Mine", "DPKLUCB"))
+    store = make(noise=dpb.SimulatedNoise(1))
+    for policy, wrong in ((mine(arms=2, epsilon=1), dpb.DPKLUCB), (ARMS, mine), (ARMS, namesake)):
+        campaign = store.create(f"{policy} {wrong}", policy)
+        with pytest.raises(ValueError, match="Expected policy= to be"):
+            store.open(campaign.name, policy=wrong)
+        assert store[campaign.name] is campaign
+
+
 # One key: two are never at work in one store
 
 OTHER = bytes(32)

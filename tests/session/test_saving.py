@@ -432,13 +432,14 @@ class TopKOfMine(dpb.UniformMatroid):
 
 TopKOfMine.__name__ = "TopK"  # the name of another one in the table
 
-OWN = MyPolicy(arms=2, epsilon=1)
+PUBLISHED, OWN = (each(arms=2, epsilon=1) for each in (dpb.DPKLUCB, MyPolicy))
 OF_MINE = dpb.LazyCUCB(problem=TopKOfMine(arms=3, rank=2), epsilon=1)
 GIVEN: list[tuple[Any, Any, str | None]] = [
     (OWN, None, r"Expected one of the policies .*got 'MyPolicy'.*policy=YourPolicy"),
     (OWN, MyPolicy, None),
     (OWN, OWN, None),
-    (OWN, dpb.UCB1, "Expected a session of UCB1, the policy that was given, got one of 'MyPolicy'"),
+    (OWN, dpb.UCB1, "Expected policy= to be 'MyPolicy' of tests.*; got 'UCB1' of dpbandits"),
+    (PUBLISHED, type("DPKLUCB", (dpb.DPKLUCB,), {}), "'DPKLUCB' of dpbandits, .*; got 'DPKLUCB'"),
     (OWN, MyPolicy(arms=3, epsilon=1), r"Expected a session of MyPolicy\(arms=3"),
     (policy_on(), None, r"Expected policy=, .* a UserDecisionSet of 4 arms .*policy="),
     (policy_on(), policy_on(), None),
@@ -447,8 +448,8 @@ GIVEN: list[tuple[Any, Any, str | None]] = [
     (policy_on(), policy_on(arms=5), r"UserDecisionSet of 4 arms .*got UserDecisionSet\(arms=5"),
     (policy_on(), dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=4), r"got TopK\(arms=4"),
     (policy_on(), policy_on(epsilon=2), r"Expected a session of DPJointCUCB\(epsilon=Fraction\(2"),
-    (policy_on(), policy_on(dpb.DPKLCUCB), "Expected a session of DPKLCUCB, the policy that"),
-    (policy_on(), dpb.DPKLUCB(arms=4, epsilon=4), "Expected a session of DPKLUCB"),
+    (policy_on(), policy_on(dpb.DPKLCUCB), "Expected policy= to be .* got 'DPKLCUCB'"),
+    (policy_on(), dpb.DPKLUCB(arms=4, epsilon=4), "Expected policy= .*'DPKLUCB'"),
     (OF_MINE, None, r"Expected policy=, .* arms of your own, and a document"),
     (OF_MINE, OF_MINE, None),
 ]

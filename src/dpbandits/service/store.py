@@ -128,10 +128,15 @@ class CampaignStore:
 
         Args:
             name: of the campaign.
-            policy: the policy that it was made with, or its class.
+            policy: the class of the policy that it was made with.
+
+        Raises:
+            ValueError: it was made with another one. Nothing was changed.
         """
-        self._open[name] = self._campaign(self._row(name), policy)
-        return self._open[name]
+        opened = self._campaign(self._row(name), policy)
+        _ = opened.policy  # refused before it takes another one's place
+        self._open[name] = opened
+        return opened
 
     def summaries(self) -> Summaries:
         """Where every campaign stands; and the names of those that cannot be opened here, because

@@ -836,8 +836,12 @@ def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) 
         if given is not None
         else EVERY_POLICY.get(str(name))
     )
-    if kind is None or kind.__name__ != name or (given is None and "module" in data):
-        raise ValueError(unknown_policy(name, given))
+    if (
+        kind is None
+        or kind.__name__ != name
+        or ("module" in data) == (EVERY_POLICY.get(kind.__name__) is kind)
+    ):
+        raise ValueError(unknown_policy(data, None if given is None else kind))
     values = {k: v for k, v in data.items() if k not in ("class", "module")}
     problem = values.get("problem")
     if isinstance(problem, dict) and "own" in problem:
@@ -870,10 +874,13 @@ def policy_made(kind: type[Policy], values: dict[str, Any]) -> Policy:
     return kind(**values)
 
 
-def unknown_policy(name: object, given: object) -> str:
+def unknown_policy(data: dict[str, Any], given: type | None) -> str:
+    name = data.get("class")
     if given is not None:
-        shown = given.__name__ if isinstance(given, type) else type(given).__name__
-        return f"Expected a session of {shown}, the policy that was given, got one of {name!r:.60}."
+        return (
+            f"Expected policy= to be {name!r:.60} of {data.get('module', 'dpbandits')!s:.60}, as "
+            f"was saved; got {given.__name__!r:.60} of {given.__module__}."
+        )
     return (
         "Expected one of the policies that dpbandits.list_policies() lists; got "
         f"{name!r:.60}. If it is a policy of your own, give its class: Session.from_json(text, "
