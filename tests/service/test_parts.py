@@ -258,7 +258,8 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
     monkeypatch.setattr(views, "expected_loss", simulated)
     costs, store = dpb.Range(0, 10, minimise=True), make()
     policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=20, first=4)
-    campaign = held(store, policy=policy, holdout=".5", rewards=costs)
+    people = {"privacy_unit": "user", "max_contributions": 2}
+    campaign = held(store, policy=policy, holdout=".5", rewards=costs, **people)
     first = campaign.uplift()
     assert (first.mean, first.policy.people, first.holdout.people) == (None, 0, 0)
     far = remote(client_of(store))["trial"]
@@ -266,6 +267,8 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
     far.tell_many([(each, 1 if each.label == "b" else 9) for each in asked])
     found = make()["trial"].uplift(confidence=0.9)
     assert found == far.uplift(0.9)
+    assert "Outcomes of one person may count repeatedly" in str(found)
+    assert far.lift().parts == campaign.lift().parts
     assert found.holdout.mean == pytest.approx(9, abs=0.5)
     assert found.policy.people == sum(row.people for row in campaign["policy"].beliefs(0.95))
     assert found.low < found.mean < min(found.high, 0)  # what is saved

@@ -181,7 +181,7 @@ def test_estimates_say_that_one_person_may_count_repeatedly(
     """An arm was named "at .95 confidence" by twenty like outcomes of each person."""
     users = {"privacy_unit": "user", "user_key": bytes(32), "max_contributions": 1, **options}
     s = session(**users, guardrail=dpb.Guardrail("refunds", 0.1), rewards=CLIPPED)
-    for said in (str(s.beliefs()), str(s.harm()), words(s.statement())):
+    for said in (str(s.beliefs()), str(s.harm()), str(s.lift()), words(s.statement())):
         assert ("Outcomes of one person may count repeatedly" in said) is is_said
 
 

@@ -412,6 +412,7 @@ class SentUplift(Record):
     mean: float | None
     low: float | None
     high: float | None
+    caution: str | None = None
 
 
 class SentArmLift(Record):
@@ -435,6 +436,7 @@ class SentLift(Record):
     confidence: float
     changed: list[str]
     in_periods: bool = False
+    caution: str | None = None
 
 
 class SentPart(Record):

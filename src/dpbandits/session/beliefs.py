@@ -1144,6 +1144,7 @@ class Uplift(NamedTuple):
     mean, low, high: of the policy's mean less the holdout people's, in the user's units; None until
         something was released of both, and with periods until the campaign is closed and its last
         answers are read. All three intervals hold at all times at once with this confidence.
+    caution: see `Beliefs`.
 
     Each side's mean is of its people up to its newest release, which comes sooner on one side than
     on the other. Where rates move with time for everybody, part of the difference may be one of
@@ -1156,9 +1157,11 @@ class Uplift(NamedTuple):
     mean: float | None = None
     low: float | None = None
     high: float | None = None
+    caution: str | None = None
 
     def __str__(self) -> str:
-        return "\n".join(map(words_of_side, (self.policy, self.holdout))) + f"\n{self.advice}"
+        sides = map(words_of_side, (self.policy, self.holdout))
+        return "\n".join(filter(None, (*sides, self.advice, self.caution)))
 
     @property
     def advice(self) -> str:
@@ -1182,12 +1185,12 @@ def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:
     """
     one, other = together("policy", policy), together("holdout", holdout)
     if policy.in_periods and not (policy.is_over and holdout.is_over):
-        return Uplift(confidence, one, other)
+        return Uplift(confidence, one, other, caution=policy.caution)
     mean, low, high = (
         None if left is None or right is None else left - right
         for left, right in ((one.mean, other.mean), (one.low, other.high), (one.high, other.low))
     )
-    return Uplift(confidence, one, other, mean, low, high)
+    return Uplift(confidence, one, other, mean, low, high, policy.caution)
 
 
 def together(side: str, rows: Beliefs) -> SideMean:

@@ -57,6 +57,7 @@ class Lift(Rows[ArmLift]):
     changed: labels of arms whose mean has changed meanwhile: theirs, and all if the control arm is
         among them, are no comparison of the same time.
     in_periods: whether arms are compared within periods alone; then no difference is known.
+    caution: see `Beliefs`.
     """
 
     rows: tuple[ArmLift, ...]
@@ -64,6 +65,7 @@ class Lift(Rows[ArmLift]):
     confidence: float
     changed: tuple[str, ...] = ()
     in_periods: bool = False
+    caution: str | None = None
 
     kind: ClassVar[Any] = ArmLift
 
@@ -82,6 +84,8 @@ class Lift(Rows[ArmLift]):
             notes = [OVER_TIME]
         if self.changed:
             notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
+        if self.caution:
+            notes.append(self.caution)
         return "\n".join((aligned([head, *cells]), *notes))
 
     __repr__ = __str__
@@ -122,9 +126,8 @@ def lift_of(estimates: Beliefs, control: int, ruler: Range | None) -> Lift:
                 *(ratios if has_ratio else (None, None, None)),
             )
         )
-    return Lift(
-        tuple(rows), base.label, estimates.confidence, estimates.changed, estimates.in_periods
-    )
+    at, changed = estimates.confidence, estimates.changed
+    return Lift(tuple(rows), base.label, at, changed, estimates.in_periods, estimates.caution)
 
 
 def over(value: float, base: float) -> float | None:

@@ -158,7 +158,8 @@ async function uplift(name, show) {
   const difference = found.mean === null ? el("p", { class: "soft" }, found.policy.mean === null || found.holdout.mean === null ? "Nothing was released of both sides yet."
     : "With periods the sides are compared once the campaign is closed and its last answers are read.")
     : el("p", {}, "Policy less holdout: ", number(found.mean, show.difference(found.mean)), ", from ", number(found.low, show.difference(found.low)), " to ", number(found.high, show.difference(found.high)), show.isRate ? " percentage points." : ".");
-  return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference);
+  return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference,
+    found.caution ? el("p", { class: "note" }, found.caution) : null);
 }
 
 const words = (alarm) => alarm.advice ||
