@@ -194,7 +194,10 @@ def test_what_has_no_best_arm_says_so_without_code() -> None:
     """
     pair = session(dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=8))
     told(pair, [[1, 1]] * 30).close()
-    assert "so none of them is named the best. Mean of each arm" in words(pair.statement())
+    assert (
+        "so none of them is named the best. Mean of each arm, with its interval: arm 0: 1"
+        in words(pair.statement())
+    )
     places = np.eye(2)[[0, 1] * 20]
     by_context = session(dpb.DPLinTS(arms=2, features=2, epsilon=1, public_contexts=places))
     for place in places[:10]:

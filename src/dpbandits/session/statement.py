@@ -220,22 +220,24 @@ def results_words(session: Session) -> str:
     advice = TOGETHER if estimates.together else estimates.advice
     said = f"Results: {advice} {means_words(session, estimates)}."
     if estimates.changed:
-        said += f" The mean of {', '.join(estimates.changed)} has changed meanwhile."
+        changed = ", ".join(arm_name(session, label) for label in estimates.changed)
+        said += f" The mean of {changed} has changed meanwhile."
     if estimates.in_periods:
         return f"{said} {OVER_TIME}"
     if not 1 < len(estimates) <= MOST_COMPARED or estimates.together:
         return said
     lift = session.lift()
     compared = [
-        f"{row.label} {row.difference:+.4g} ({row.low:+.4g} to {row.high:+.4g})"
+        f"{name} {row.difference:+.4g} ({row.low:+.4g} to {row.high:+.4g})"
         if row.difference is not None
-        else f"{row.label} unknown"
+        else f"{name} unknown"
         for row in lift
+        for name in [arm_name(session, row.label, ":")]
     ]
     at = f"{lift.confidence:.4g}".replace("0.", ".")
     return (
-        f"{said} Difference to {lift.control}: {'; '.join(compared)}. All intervals hold together, "
-        f"at all times, with confidence {at}."
+        f"{said} Difference to {arm_name(session, lift.control)}: {'; '.join(compared)}. All "
+        f"intervals hold together, at all times, with confidence {at}."
     )
 
 
@@ -255,15 +257,21 @@ def means_words(session: Session, estimates: Beliefs) -> str:
     """Each arm's mean with its interval, and of how many people."""
     rows = []
     for row, (_, status) in zip(estimates, session.arms, strict=True):
+        name = arm_name(session, row.label, ":")
         if row.mean is not None:
             retired = ", until it was retired" if status == "retired" else ""
             span = f"{row.low:.4g} to {row.high:.4g}, {row.people:,} people{retired}"
-            rows.append(f"{row.label} {row.mean:.4g} ({span})")
+            rows.append(f"{name} {row.mean:.4g} ({span})")
         elif status == "retired":
-            rows.append(f"{row.label} unknown, for it was retired before its first release")
+            rows.append(f"{name} unknown, for it was retired before its first release")
         else:
-            rows.append(f"{row.label} unknown")
+            rows.append(f"{name} unknown")
     return f"Mean of each arm, with its interval: {'; '.join(rows)}"
+
+
+def arm_name(session: Session, label: object, colon: str = "") -> str:
+    """A label; where arms have no names "arm 0", with a colon before a number."""
+    return str(label) if session.policy.labels else f"arm {label}{colon}"
 
 
 def participant_text(session: Session) -> str:
@@ -507,7 +515,7 @@ def closing_words(session: Session) -> str:
         was = "was" if closing.is_done else "is"
         sentences.append(f"What {was} open {was} never read.")
     if closing.winner is not None:
-        winner = session._name(closing.winner)
+        winner = arm_name(session, session._name(closing.winner))
         sentences.append(f"Further decisions show {winner}, and nobody learns from them.")
     return " ".join(sentences)
 
