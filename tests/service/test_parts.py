@@ -279,6 +279,11 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
     for wrong in (0, 1, "high"):
         with pytest.raises(ValueError, match="confidence"):
             campaign.uplift(wrong)
+    assert found.advice.split(":")[0] not in campaign.statement()
+    campaign.close("enough")
+    said = " ".join(far.statement().split())
+    assert f"{campaign.uplift().advice} These intervals hold" in said
+    assert said.endswith(found.caution)
 
 
 # Copies that are put back

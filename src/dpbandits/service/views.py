@@ -28,7 +28,14 @@ from dpbandits.service.parts import Part, frozen_json
 from dpbandits.service.refusals import refusal
 from dpbandits.service.tables import EventRow, ReleaseRow
 from dpbandits.service.transaction import ONLY_PART, Layout, Transaction
-from dpbandits.session.beliefs import Beliefs, ReleaseHistory, Uplift, checked_confidence, uplift_of
+from dpbandits.session.beliefs import (
+    Beliefs,
+    ReleaseHistory,
+    Uplift,
+    checked_confidence,
+    uplift_of,
+    words_of_side,
+)
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
@@ -244,11 +251,25 @@ def statement_of(tx: Transaction, part: Part) -> str:
     text = statement_in(part.session, users, learned, where, fences)
     if said := named_words(tx.rows.events(part.uid, NEWEST)):
         text += f"\n{fill(said, WIDTH)}\n"
+    if tx.layout.rule is not None and part is tx.part("holdout"):
+        text += uplift_words({name: side_of(tx, tx.part(name)) for name in tx.layout.parts})
     if tx.layout.options.get("unsealed"):
         text += f"\n{fill(UNSEALED, WIDTH)}\n"
     if why is None or part.session.closed is not None:
         return text
     return f"{text}\n{fill(f'The campaign is over: {why}.', WIDTH)}\n"
+
+
+def uplift_words(sides: Mapping[str, Beliefs]) -> str:
+    """The two sides of a holdout and their difference, once nobody's answer is awaited any more."""
+    if not all(side.is_over for side in sides.values()):
+        return ""
+    found = uplift_of(sides["policy"], sides["holdout"], 0.95)
+    said = (
+        f"Results of both sides: {words_of_side(found.policy)}; {words_of_side(found.holdout)}. "
+        f"{found.advice} These intervals hold together, at all times, with confidence .95."
+    )
+    return f"\n{fill(' '.join(filter(None, (said, found.caution))), WIDTH)}\n"
 
 
 def named_words(newest_first: Sequence[EventRow]) -> str:
