@@ -107,6 +107,7 @@ def test_notebooks_show_tables() -> None:
         assert "40 rows, of which the first 20 are shown" in campaign.decisions()._repr_html_()
         lands = store.create("lands", policy, segments=["DE", "FR"])
         assert lands._repr_html_().count("<tr>") == 5
+        assert f"Segment FR\n{lands['FR'].shares(3)}" in str(lands.shares(3))
 
 
 def test_commands(tmp_path: Path) -> None:

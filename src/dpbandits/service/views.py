@@ -149,8 +149,16 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
 # How the views of parts become one
 
 
-def by_part(layout: Any, parts: Mapping[str, Any], **params: Any) -> dict[str, Any]:
-    return dict(parts)
+@final
+class ByPart(dict[str, Any]):
+    """A value for each part, which prints as tables by segment do."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"Segment {name}\n{value}" for name, value in self.items())
+
+
+def by_part(layout: Any, parts: Mapping[str, Any], **params: Any) -> ByPart:
+    return ByPart(parts)
 
 
 def in_one_table(row: Any) -> Callable[..., Any]:
