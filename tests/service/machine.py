@@ -154,7 +154,7 @@ class SideBySide(RuleBasedStateMachine):
         if self.segments is not None:
             options["segment"] = segment
         if self.by_context:
-            options["context"] = [context] * count
+            options["context"] = context and [context] * count
         found, wanted = self.both(which, lambda host: host.ask(count, **options))
         for one, other in zip(found or [], wanted or [], strict=True):
             said = "action", "round", "label", "learn", "observe", "campaign"
@@ -297,7 +297,9 @@ class SideBySide(RuleBasedStateMachine):
             for seconds in (0, 101):
                 self.wait(0, seconds)
                 for which in (0, 1):
-                    self.asked(which, 2, 9, self.segments and "DE", CONTEXTS[0])
+                    self.asked(
+                        which, 2, 9, self.segments and "DE", CONTEXTS[0] if seconds else None
+                    )
                     self.answer(which, self.pairs[-24:], seconds)
                 self.both(1, lambda host: host.close("again", **self.ending))
                 self.they_agree()

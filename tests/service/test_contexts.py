@@ -23,6 +23,7 @@ from dpbandits.session.contexts import packed
 from dpbandits.session.options import OPTIONS_WITH_CONTEXTS
 from dpbandits.terminal.cli import app as shell
 from tests.service.conftest import KEY
+from tests.service.http.web import client_of, remote
 from tests.service.timelines import Lite, inside
 
 RNG = np.random.default_rng(7)
@@ -313,6 +314,19 @@ def test_a_closed_campaign_is_opened_again(lite: Lite) -> None:
     assert rows(lite, "open_cell") == []
     assert len(rows(lite, "context")) == 19
     assert all(row[-1] is None for row in rows(lite, "decision"))
+
+
+def test_a_winner_is_shown_without_context(lite: Lite) -> None:
+    store = lite.open()
+    campaign, session = create(store), dpb.Session(policy(), noise=dpb.SimulatedNoise(1))
+    hosts = [session, campaign, remote(client_of(store))["c"]]
+    for each in hosts:
+        with pytest.raises(ValueError, match="context"):
+            each.ask()
+    for each in hosts:
+        each.close("enough", winner=1)
+        shown = [each.ask(), each.ask(context=PLACES[0]), *each.ask(2)]
+        assert {(one.action, one.learn) for one in shown} == {(1, False)}
 
 
 def test_a_shell_asks_by_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

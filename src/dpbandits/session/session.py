@@ -531,7 +531,8 @@ class Session:
                 reward is accepted and never read.
             context: what is known of the visitor, for a policy that decides by it: numbers, shape
                 (features,), or by the features' names; with `count` a row for each decision. Its
-                norm is at most 1. Contexts are public: they must not carry recorded outcomes.
+                norm is at most 1. Contexts are public: they must not carry recorded outcomes. A
+                closed session, which shows its winner, needs none.
 
         Raises:
             TooManyPendingError: more than `max_pending` decisions would be pending. None was made.
@@ -541,14 +542,11 @@ class Session:
             ClosedError: the session is closed, without a winner. None was made.
             NotRecordedError: a release that an earlier call left due failed again. None was made.
         """
-        contexts = None
-        if self._contextual and count is None:
-            policy: Any = self.policy
-            contexts = [policy.context(context)]
-        elif context is not None or self._contextual:
+        contexts, is_closed = None, self._log.state.closing is not None
+        if context is not None or (self._contextual and not is_closed):
             contexts = checked_contexts(self.policy, context, count)
         is_plain = count is None and eligible is None and user is None
-        if not is_plain or self._needs_full_path or self._log.state.closing is not None:
+        if not is_plain or self._needs_full_path or is_closed:
             number = 1 if count is None else whole_number(count, "count")
             made = self._ask_many(number, eligible, user, contexts)
             return made[0] if count is None else made

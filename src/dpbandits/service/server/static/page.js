@@ -179,7 +179,7 @@ async function single(name, segment, summary) {
     spent === null ? null : el("p", {}, "Privacy cost so far of the outcome that cost most, by the ledger: ", number(spent, `${summary.guarantee?.startsWith("ρ") ? "ρ" : "ε"} = ${spent}`),
       summary.epsilon ? `; the guarantee is ε = ${summary.epsilon}.` : "."),
     alarms.length ? part("alarms", "Alarms", alarms.map((each) => el("p", { class: "note alarm", role: "alert" }, words(each)))) : null,
-    beliefs === null ? part("arms", "Arms", el("p", {}, `Decisions depend on ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
+    beliefs === null ? part("arms", "Arms", el("p", {}, `The policy decides by ${whole(summary.features)} numbers that are known of each visitor, so an arm has no one mean.`),
       table("Arms", [["arm", ""], ["status", ""]], summary.arms.map((each, place) => el("tr", {}, named(String(each.arm), place), el("td", {}, each.status)))))
     : part("arms", "Who is ahead?", el("p", { class: "lead" }, ahead(history, beliefs, show, summary)), arms("Arms", beliefs, show, status, lift),
       el("p", { class: "soft" }, `Below each number: its interval. All intervals hold together, at all times, at confidence ${fine(beliefs.confidence)}. `,
@@ -326,8 +326,9 @@ function pace(history, summary) {
 
 function snippet(name, summary) {
   const arm = JSON.stringify(String(summary.arms[0].arm)), at = JSON.stringify(new URL("..", location).href.replace(/\/$/, "")), of = JSON.stringify(name);
-  const python = `import dpbandits as dpb\n\ntrial = dpb.open_store(${at}, fallback=${arm})[${of}]\ndecision = trial.ask()      # show decision.label\ntrial.tell(decision, 1)    # the outcome, once it is known`;
-  const js = `import { Campaign } from "dpbandits-client";\n\nconst trial = new Campaign(${at}, ${of}, { token, fallback: ${arm} });\nconst decision = await trial.ask();   // show decision.label\nawait trial.tell(decision, 1);        // the outcome, once it is known`;
+  const [given, sent] = summary.features === null || summary.closed ? ["", ""] : ["context=visitor", "{ context: visitor }"];
+  const python = `import dpbandits as dpb\n\ntrial = dpb.open_store(${at}, fallback=${arm})[${of}]\ndecision = trial.ask(${given})      # show decision.label\ntrial.tell(decision, 1)    # the outcome, once it is known`;
+  const js = `import { Campaign } from "dpbandits-client";\n\nconst trial = new Campaign(${at}, ${of}, { token, fallback: ${arm} });\nconst decision = await trial.ask(${sent});   // show decision.label\nawait trial.tell(decision, 1);        // the outcome, once it is known`;
   return el("details", {}, el("summary", {}, "Ask and tell from a program"), el("h3", {}, "Python"), el("pre", {}, python), el("h3", {}, "JavaScript, on a server"), el("pre", {}, js));
 }
 
