@@ -92,7 +92,7 @@ def test_a_fault_of_an_own_policy_names_the_cell(tmp_path: Path) -> None:
     sweep = tmp_path / "own.toml"
     sweep.write_text(SWEEP.replace("DPKLUCB", "tests.simulation.test_simulate:Fails"))
     line = one_line(dpbandits("run", str(sweep), "--workers", "1", "--out", str(tmp_path)))
-    assert line.startswith("Error: LookupError('no such table') In run 0 of Fails")
+    assert line.startswith("Error: LookupError('no such table') In run 0 of Fails on Bernoulli. ")
     assert line.endswith("Fails at ε = 1 on two arms.")
 
 

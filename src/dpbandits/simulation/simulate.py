@@ -400,5 +400,6 @@ def play_plain(
     try:
         return played()
     except Exception as error:
-        error.add_note(f"In run {run} of {policy.name} on {type(environment).__name__}.")
+        given = environment.of if isinstance(environment, Reordered) else environment
+        error.add_note(f"In run {run} of {policy.name} on {type(given).__name__}.")
         raise
