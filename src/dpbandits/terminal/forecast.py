@@ -1,23 +1,33 @@
 """`dpbandits forecast`: before a trial, what will privacy cost?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich import box
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
 
 from dpbandits.core.privacy import printed_epsilon
-from dpbandits.forecasting.forecast import DEFAULT
+from dpbandits.environments.changing import Drift
+from dpbandits.forecasting.forecast import DEFAULT, forecast
+from dpbandits.forecasting.outcome import (
+    HEADS,
+    MEANINGS,
+    Forecast,
+    Prior,
+    RateSpan,
+    amount,
+    cells_of_row,
+    errors_of_row,
+    notes_of,
+    span_ends,
+)
 from dpbandits.terminal.console import console, one_line_errors
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from dpbandits.forecasting.outcome import Forecast, Prior, RateSpan
 
 RatesOption = Annotated[
     str | None,
@@ -110,12 +120,6 @@ def forecast_command(
 
     Example: [bold]dpbandits forecast --base .03 --best .2 --arms 4 --visitors 50000[/]
     """
-    from rich.progress import Progress
-
-    from dpbandits.environments.changing import Drift
-    from dpbandits.forecasting.forecast import forecast
-    from dpbandits.forecasting.outcome import Prior
-
     with one_line_errors("Nothing is kept of a forecast."):
         given = rates_from(rates, base, best, arms)
         require_goals(within, out)
@@ -178,8 +182,6 @@ def show_forecast(found: Forecast, within: float | None, out: Path | None) -> No
 
 def rates_from(rates: str | None, base: str | None, best: str, arms: int) -> Prior | list[RateSpan]:
     """What the options say of the rates."""
-    from dpbandits.forecasting.outcome import Prior
-
     if (rates is None) == (base is None):
         raise ValueError("Expected either --rates .03,.036 or --base .03 --best .2 --arms 4.")
     if rates is not None:
@@ -200,8 +202,6 @@ def span_from(text: str, option: str) -> RateSpan:
 
 def assumed(prior: Prior) -> str:
     """What two numbers stand for, said before it is played: 20 is no .2."""
-    from dpbandits.forecasting.outcome import span_ends
-
     base, more = span_ends(prior.base), span_ends(prior.best)
     best = [rate * (1 + by) for rate, by in zip(base, more, strict=True)]
 
@@ -215,8 +215,6 @@ def assumed(prior: Prior) -> str:
 
 
 def say_within(found: Forecast, loss: float) -> None:
-    from dpbandits.forecasting.outcome import amount
-
     row, said = found.within(loss), f"None of these loses {loss:,g} {found.units} or less."
     if row is not None and row.epsilon is not None:
         lost = f"is expected to lose {amount(row.loss)} {found.units}"
@@ -226,12 +224,6 @@ def say_within(found: Forecast, loss: float) -> None:
 
 def forecast_table(found: Forecast) -> Table:
     """A line for each row; what has no privacy is set back."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from dpbandits.forecasting.outcome import HEADS, cells_of_row, errors_of_row
-
     title = Text(found.title, style="bold")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     table.padding, table.pad_edge = (0, 1, 0, 0), False  # ten columns in 80 characters
@@ -246,11 +238,6 @@ def forecast_table(found: Forecast) -> Table:
 
 def meanings(found: Forecast) -> Table:
     """What the columns and signs say."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from dpbandits.forecasting.outcome import MEANINGS, notes_of
-
     grid = Table.grid(padding=(0, 2))
     for head, meaning in (MEANINGS | notes_of(found.draws, found.played_as)).items():
         grid.add_row(Text(head), Text(meaning), style="dim")
