@@ -77,9 +77,7 @@ class Matroid(DecisionSet):
         Raises:
             ValueError: not a basis, or an unknown arm.
         """
-        checked = self.checked(basis)
-        arm = whole_number(e, "arm", 0, self.arms - 1)
-        return (arm,) if arm in checked else self._circuits(checked, [arm])[0]
+        return self.circuits(basis, [e])[0]
 
     @final
     def exchanges(self, basis: Iterable[SupportsIndex]) -> Booleans:
@@ -499,8 +497,8 @@ class GraphicMatroid(Matroid):
         self._labels = list(index)
         self._ends = [(index[u], index[v]) for u, v in self.edges]
         self._slots()
-        parts = self._parts()
-        self._set_rank(len(self.edges), len(index) - parts)
+        self.arms = len(self.edges)
+        self._set_rank(self.arms, len(self._best(np.zeros(self.arms))))
 
     def parameters(self) -> dict[str, Any]:
         return {"edges": [list(edge) for edge in self.edges], "nodes": self.nodes}
@@ -520,21 +518,11 @@ class GraphicMatroid(Matroid):
         ).cumsum()
         self._layout = (keys % len(self._labels)).astype(np.int32), starts.astype(np.int32)
 
-    def _parts(self) -> int:
-        """Return the number of connected components."""
-        from scipy.sparse import csr_array  # slow to import
-        from scipy.sparse.csgraph import connected_components
-
-        graph = csr_array(
-            (np.ones(len(self._layout[0])), *self._layout), shape=(len(self._labels),) * 2
-        )
-        return int(connected_components(graph, directed=False)[0])
-
     def _best(self, weights: Floats) -> SuperArm:
         """Return a minimum spanning forest for positions in the order of weights, which are
         distinct: exactly the greedy basis.
         """
-        from scipy.sparse import csr_array
+        from scipy.sparse import csr_array  # slow to import
         from scipy.sparse.csgraph import minimum_spanning_tree
 
         order = largest_first(weights)

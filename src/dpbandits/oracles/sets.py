@@ -266,7 +266,7 @@ class Matchings(DecisionSet):
         self._columns = np.array([rights[v] for _, v in self.edges])
         self._shape = len(lefts), len(rights)
         self.arms = len(self.edges)
-        self.size = self._largest()
+        self.size = len(self._best(np.ones(self.arms)))
 
     def parameters(self) -> dict[str, Any]:
         return {
@@ -275,15 +275,8 @@ class Matchings(DecisionSet):
             "right": self.right,
         }
 
-    def _largest(self) -> int:
-        from scipy.sparse import csr_array  # slow to import
-        from scipy.sparse.csgraph import maximum_bipartite_matching
-
-        graph = csr_array((np.ones(self.arms), (self._rows, self._columns)), shape=self._shape)
-        return int((maximum_bipartite_matching(graph) >= 0).sum())
-
     def _best(self, weights: Floats) -> SuperArm:
-        from scipy.optimize import linear_sum_assignment
+        from scipy.optimize import linear_sum_assignment  # slow to import
 
         order = largest_first(weights)
         # the best last, so that it wins among parallel edges
