@@ -269,11 +269,8 @@ class TopKMax(DecisionSet):
 
 
 def top(weights: Floats, k: int) -> SuperArm:
-    """Return the k heaviest arms, lower numbers first on a tie, without sorting them all."""
-    last = np.partition(weights, len(weights) - k)[len(weights) - k]
-    above = np.flatnonzero(weights > last)
-    level = np.flatnonzero(weights == last)[: k - len(above)]
-    return sorted_arms(np.concatenate([above, level]))
+    """Return the k heaviest arms, lower numbers first on a tie."""
+    return sorted_arms(largest_first(weights)[:k])
 
 
 @final
