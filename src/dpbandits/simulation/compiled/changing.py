@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.inputs import Integers
 from dpbandits.environments.changing import ChangingMeans
 from dpbandits.policies.changing import IN_A_ROW, UNKNOWN_MEAN, KalmanPolicy
 from dpbandits.policies.formulas.indices import LARGEST_VARIANCE
-from dpbandits.simulation.compiled.driver import Kernel, generator
+from dpbandits.simulation.compiled.driver import Kernel, RunPlayer
 from dpbandits.simulation.compiled.jit import (
     block_variance,
     gain_of,
@@ -23,7 +22,6 @@ from dpbandits.simulation.compiled.jit import (
     surprise_of,
 )
 from dpbandits.simulation.compiled.parts import block_sum, laplace, play
-from dpbandits.simulation.plain import Path
 
 
 class Numbers(NamedTuple):
@@ -54,16 +52,15 @@ def numbers_of(policy: KalmanPolicy, steps: int) -> Numbers:
 
 @jit
 def earn(
-    means: Any, arm: int, start: int, times: int, checkpoints: Any, at: int, worth: Any
+    mean: float, start: int, times: int, checkpoints: Any, at: int, total: float, worth: Any
 ) -> int:
     """Add the mean rewards of rounds start + 1 … start + times, and keep the sums at checkpoints.
 
-    worth: sums at the checkpoints, and in the last place the sum so far.
+    mean: of these rounds. total: the sum before them. worth: sums at the checkpoints.
     """
     while at < len(checkpoints) and checkpoints[at] <= start + times:
-        worth[at] = worth[-1] + means[arm] * (checkpoints[at] - start)
+        worth[at] = total + mean * (checkpoints[at] - start)
         at += 1
-    worth[-1] += means[arm] * times
     return at
 
 
@@ -108,7 +105,7 @@ def play_blocks(
     means, variances = np.full(arms, UNKNOWN_MEAN), np.full(arms, LARGEST_VARIANCE)
     seen, surprises = np.zeros(arms, np.int64), np.zeros(arms, np.int64)
     plays = np.zeros(arms, np.int64)
-    t, piece, at, earned, releases, events = 0, 0, 0, 0, 0, 0
+    t, piece, at, kept, earned, releases, events = 0, 0, 0, 0, 0.0, 0, 0
     while t < rounds:
         arm = drawn_arm(p, means, variances, seen, rng)
         end, total = min(t + p.block, rounds), 0
@@ -119,7 +116,9 @@ def play_blocks(
                 piece += 1
             stop = min(end, starts[piece + 1]) if piece + 1 < len(starts) else end
             total += block_sum(rng, arm, stop - t, values, probabilities[piece])
-            earned = earn(levels[piece], arm, t, stop - t, checkpoints, earned, worth)
+            level = levels[piece, arm]
+            kept = earn(level, t, stop - t, checkpoints, kept, earned, worth)
+            earned += level * (stop - t)
             at = play(arm, stop - t, t, plays, checkpoints, out, at)
             t = stop
         if not full:
@@ -151,7 +150,7 @@ def play_fixed(
     out: Any,
 ) -> tuple[int, int]:
     """Play one run where means do not change."""
-    worth, starts = np.zeros(len(checkpoints) + 1), np.zeros(1, np.int64)
+    worth, starts = np.zeros(len(checkpoints)), np.zeros(1, np.int64)
     pieces = np.ascontiguousarray(probabilities[np.newaxis])
     levels = pieces @ (values / steps)
     law = values, pieces, levels, starts
@@ -166,33 +165,10 @@ def with_beliefs(policy: Any, steps: int) -> Kernel:
 
 def changing_player(
     policy: KalmanPolicy, environment: ChangingMeans, rounds: int, seed: int
-) -> partial[Path]:
-    """Return a player of runs in an environment whose means change."""
-    return partial(play_changing, policy, environment, rounds, seed)
-
-
-def play_changing(
-    policy: KalmanPolicy,
-    environment: ChangingMeans,
-    rounds: int,
-    seed: int,
-    checkpoints: Integers,
-    run: int,
-) -> Path:
-    out = np.empty((len(checkpoints), policy.arms), np.int64)
-    steps, worth = policy.reader.grid.steps, np.zeros(len(checkpoints) + 1)
-    chances = environment.pieces
-    releases, events = play_blocks(
-        numbers_of(policy, steps),
-        steps,
-        np.array([0, steps]),
-        np.stack([1.0 - chances, chances], axis=2),
-        chances,
-        environment.starts,
-        rounds,
-        checkpoints,
-        generator(seed, run),
-        out,
-        worth,
-    )
-    return Path(out, rounds, releases, events, earned=worth[:-1])
+) -> RunPlayer:
+    """Return the player of runs in an environment whose means change."""
+    steps, chances = policy.reader.grid.steps, environment.pieces
+    laws = np.stack([1.0 - chances, chances], axis=2)
+    given = np.array([0, steps]), laws, chances, environment.starts, rounds
+    kernel = partial(play_blocks, numbers_of(policy, steps), steps, *given)
+    return RunPlayer(kernel, policy.arms, np.int64, rounds, seed, "earned")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -285,6 +285,11 @@ def law_of(policy: Policy, environment: Environment) -> tuple[Integers, Floats] 
     )
 
 
+def kind_of(policy: Policy) -> type[np.number[Any]]:
+    """Return the type of play counts: weights are parts of a play."""
+    return np.float64 if policy.weighted else np.int64
+
+
 def generator(seed: int, run: int) -> np.random.Generator:
     """Return the generator of a run."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, run])))
@@ -294,7 +299,8 @@ def generator(seed: int, run: int) -> np.random.Generator:
 @dataclass(frozen=True)
 class RunPlayer:
     """Plays runs by a kernel with the law of the rewards and the number of rounds. `kind` is the
-    type of its counts.
+    type of its counts. `keeps`: the field of `Path` to which the kernel's last argument belongs,
+    numbers at the checkpoints; empty: it takes none.
     """
 
     kernel: partial[Any]
@@ -302,6 +308,7 @@ class RunPlayer:
     kind: type[np.number[Any]]
     rounds: int
     seed: int
+    keeps: Literal["", "earned", "rewards"] = ""
 
     def __call__(self, checkpoints: Integers, run: int) -> Path:
         return self.several(checkpoints, range(run, run + 1))[0]
@@ -315,17 +322,23 @@ class RunPlayer:
         """Play these runs, in one call if possible."""
         outs = np.empty((len(runs), len(checkpoints), self.arms), self.kind)
         rngs = [generator(self.seed, run) for run in runs]
+        figures: list[dict[str, Any]] = [
+            {self.keeps: np.zeros(len(checkpoints))} if self.keeps else {} for _ in runs
+        ]
         play: Any = self.kernel.func
         if self.in_one_call:
             bits = [rng.bit_generator for rng in rngs]
             results = play.together(*self.kernel.args, checkpoints, bits, outs)
         else:
             results = [
-                self.kernel(checkpoints, rng, out) for rng, out in zip(rngs, outs, strict=True)
+                self.kernel(checkpoints, rng, out, *kept.values())
+                for rng, out, kept in zip(rngs, outs, figures, strict=True)
             ]
         return [
-            Path(out, self.rounds, releases, events, found=identified_in(identified))
-            for out, (releases, events, *identified) in zip(outs, results, strict=True)
+            Path(out, self.rounds, releases, events, found=identified_in(identified), **kept)
+            for out, (releases, events, *identified), kept in zip(
+                outs, results, figures, strict=True
+            )
         ]
 
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats, Integers
-from dpbandits.environments.base import Environment, Records
+from dpbandits.environments.base import Environment
 from dpbandits.mechanisms import EachAction, SignedTree, SquareRoot
 from dpbandits.mechanisms.base import Mechanism
 from dpbandits.mechanisms.counters import FINE, INVERSE_PI, WIDTH, BinaryTree, cells_at
@@ -24,7 +23,7 @@ from dpbandits.policies import (
     TreeFTRL,
 )
 from dpbandits.policies.contract import Policy
-from dpbandits.simulation.compiled.driver import Kernel, RunPlayer, generator, on_rows
+from dpbandits.simulation.compiled.driver import Kernel, RunPlayer, kind_of, on_rows
 from dpbandits.simulation.compiled.jit import ftrl_rate, hedge_rate, inline, jit
 from dpbandits.simulation.compiled.matroid import RULES, on_matroid
 from dpbandits.simulation.compiled.parts import (
@@ -38,7 +37,6 @@ from dpbandits.simulation.compiled.parts import (
     reward,
 )
 from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic
-from dpbandits.simulation.plain import Path
 
 # The noise of running sums of whole records: a binary tree for each action, a signed tree with
 # joint draws, the square-root factorisation. It does not depend on rewards, so they are added to
@@ -461,45 +459,28 @@ def every_record(numbers: Any, world: Any, values: Any, probabilities: Any, *res
 
 def record_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
-) -> RunPlayer | partial[Path] | None:
-    """Return a function of (checkpoints, run) that plays one run on the environment's records; None
-    without records or a compiled player.
+) -> RunPlayer | None:
+    """Return the player of runs on the environment's records; None without records or a compiled
+    player.
     """
     grid = policy.reader.grid
     records = environment.rows_on(grid)
     if records is None:
         return None
     if type(policy) in HEDGING:
-        numbers = hedging_numbers(policy, grid.steps)
-        return partial(play_records, numbers, records, policy.weighted, rounds, seed)
+        numbers, kind = hedging_numbers(policy, grid.steps), kind_of(policy)
+        steps, law = np.ascontiguousarray(records.steps), (np.zeros(1, np.int64), np.zeros((1, 1)))
+        if records.drawn:
+            kernel = partial(every_record, numbers, (steps, True, NOTHING[1]), *law, rounds)
+            return RunPlayer(kernel, policy.arms, kind, rounds, seed)
+        world = steps, False, np.ascontiguousarray(records.rewards, np.float64)
+        kernel = partial(play_every_round, numbers, world, *law, rounds)
+        return RunPlayer(kernel, policy.arms, kind, rounds, seed, "rewards")
     build = on_matroid if type(policy) in RULES else optimistic
     if not records.drawn or type(policy) not in (*RULES, *OPTIMISTIC):
         return None
     loop = build(policy, grid.steps, together=True)
     return None if loop is None else on_rows(loop, records.steps, rounds, seed)
-
-
-def play_records(
-    numbers: Any,
-    records: Records,
-    weighted: bool,
-    rounds: int,
-    seed: int,
-    checkpoints: Integers,
-    run: int,
-) -> Path:
-    rng = generator(seed, run)
-    kind: type[np.number[Any]] = np.float64 if weighted else np.int64
-    out: Any = np.empty((len(checkpoints), records.steps.shape[1]), kind)
-    gained: Floats = np.zeros(0 if records.drawn else len(checkpoints))
-    world = (
-        np.ascontiguousarray(records.steps),
-        records.drawn,
-        NOTHING[1] if records.drawn else np.ascontiguousarray(records.rewards, np.float64),
-    )
-    law = np.zeros(1, np.int64), np.zeros((1, 1))  # unused
-    releases, events = play_every_round(numbers, world, *law, rounds, checkpoints, rng, out, gained)
-    return Path(out, rounds, releases, events, rewards=None if records.drawn else gained)
 
 
 def leaders(policy: Any, steps: int) -> Kernel:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats, Integers
+from dpbandits.core.inputs import Floats
 from dpbandits.environments.base import Environment
 from dpbandits.oracles.matroids import GraphicMatroid, SpanningTrees, TopKMax
 from dpbandits.oracles.sets import ExplicitSet
@@ -19,8 +19,8 @@ from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.compiled import matroid, super_arms
 from dpbandits.simulation.compiled.driver import (
     UNLIMITED,
+    EventPlayer,
     RunPlayer,
-    generator,
     law_of,
     on_rows,
     player,
@@ -30,7 +30,6 @@ from dpbandits.simulation.compiled.jit import inline, jit, joint_level, report_s
 from dpbandits.simulation.compiled.matroid import index_numbers
 from dpbandits.simulation.compiled.parts import binomial
 from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic_numbers
-from dpbandits.simulation.plain import Path
 
 # The constants of a policy are those of `super_arms.py` or `matroid.py`. Their `problem` are the
 # super arms and their values: the fields of `Sets` and of `Worth`.
@@ -395,9 +394,9 @@ and each arm's law is enough.
 
 def set_player(
     policy: Policy, environment: Environment, rounds: int, seed: int, *, coins: bool = False
-) -> RunPlayer | partial[Path] | None:
-    """Return a function of (checkpoints, run) that plays one run; None for other problems, and
-    policies or environments without a law.
+) -> RunPlayer | None:
+    """Return the player of runs; None for other problems, and policies or environments without a
+    law.
 
     The environment's arms are independent, or share `coins`; then there are players for lists of
     super arms whose values are sums.
@@ -429,26 +428,27 @@ def set_player(
     if problem.linear:
         return RunPlayer(partial(kernel, *law, rounds), policy.arms, np.int64, rounds, seed)
     means = np.ascontiguousarray(environment.means, np.float64)
-    return partial(play_sets, loop, numbers, tuple(sets), means, steps, (*law, rounds), seed)
+    kernel = partial(play_sets, loop, numbers, tuple(sets), means, steps, *law, rounds)
+    return RunPlayer(kernel, policy.arms, np.int64, rounds, seed, "earned")
 
 
 def play_sets(
-    loop: Any,
+    loop: EventPlayer,
     numbers: tuple[Any, ...],
     sets: tuple[Any, ...],
     means: Floats,
     steps: int,
-    known: tuple[Any, ...],
-    seed: int,
-    checkpoints: Integers,
-    run: int,
-) -> Path:
+    values: Any,
+    probabilities: Any,
+    rounds: int,
+    checkpoints: Any,
+    rng: Any,
+    out: Any,
+    earned: Floats,
+) -> Any:
     """Play one run, and keep the values of super arms that are not sums of their arms' `means`."""
-    out = np.empty((len(checkpoints), len(means)), np.int64)
-    worth = Worth(means, np.asarray(checkpoints, np.int64), np.zeros(len(checkpoints)))
-    given = (*numbers, (sets, tuple(worth))), steps, *known
-    releases, events, *_ = loop(*given, checkpoints, generator(seed, run), out)
-    return Path(out, known[2], releases, events, earned=worth.earned)
+    problem = sets, (means, np.asarray(checkpoints, np.int64), earned)
+    return loop((*numbers, problem), steps, values, probabilities, rounds, checkpoints, rng, out)
 
 
 # Arms that share coins (`SharedCoins`).

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from dpbandits.environments.base import Environment
 from dpbandits.environments.changing import ChangingMeans
 from dpbandits.environments.laws import SharedCoins
@@ -54,7 +52,7 @@ from dpbandits.policies.changing import KalmanPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.simulation.compiled.batches import by_batches
 from dpbandits.simulation.compiled.changing import changing_player, with_beliefs
-from dpbandits.simulation.compiled.driver import Kernel, RunPlayer, law_of
+from dpbandits.simulation.compiled.driver import Kernel, RunPlayer, kind_of, law_of
 from dpbandits.simulation.compiled.experts import hedging, leaders, record_player
 from dpbandits.simulation.compiled.identification import bits, successive, top_two
 from dpbandits.simulation.compiled.joint import joint_releases
@@ -64,17 +62,14 @@ from dpbandits.simulation.compiled.rounds import by_rounds
 from dpbandits.simulation.compiled.stopping import watched
 from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic
 from dpbandits.simulation.compiled.thompson import lazy_samples, thompson
-from dpbandits.simulation.plain import Path
 
 __all__ = ["RunPlayer", "compiled_player"]
 
 
 def compiled_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
-) -> RunPlayer | partial[Path] | None:
-    """Return a function of (checkpoints, run) that plays one run, compiled; None if the policy has
-    none. A `RunPlayer` can play several in one call.
-    """
+) -> RunPlayer | None:
+    """Return the compiled player of runs; None if the policy has none."""
     if getattr(policy, "weights", None) is not None:
         return None  # a run costs as much as its releases, which are few
     if isinstance(environment, ChangingMeans):
@@ -92,8 +87,7 @@ def compiled_player(
     kernel, law = kernel_for(policy), law_of(policy, environment)
     if kernel is None or law is None:
         return None
-    kind = np.float64 if policy.weighted else np.int64
-    return RunPlayer(partial(kernel, *law, rounds), policy.arms, kind, rounds, seed)
+    return RunPlayer(partial(kernel, *law, rounds), policy.arms, kind_of(policy), rounds, seed)
 
 
 # The compiled player of each policy, by exact type: a subclass may change the decisions, so it is
