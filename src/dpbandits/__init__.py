@@ -157,7 +157,7 @@ if TYPE_CHECKING:
     from dpbandits.service.store import CampaignStore as CampaignStore
     from dpbandits.session.estimator import Estimate, Estimator, estimate
     from dpbandits.session.releases_only import JointDPSession
-    from dpbandits.simulation.delays import (
+    from dpbandits.simulation.plain import (
         DelayLaw,
         FixedDelay,
         GeometricDelay,
@@ -354,19 +354,19 @@ WHERE_USED = {
     "CampaignDecision": "dpbandits.service.models",
     "CampaignStore": "dpbandits.service.store",
     "Client": "dpbandits.local.client",
-    "DelayLaw": "dpbandits.simulation.delays",
+    "DelayLaw": "dpbandits.simulation.plain",
     "Estimate": "dpbandits.session.estimator",
     "Estimates": "dpbandits.simulation.stopping",
     "Estimator": "dpbandits.session.estimator",
-    "FixedDelay": "dpbandits.simulation.delays",
+    "FixedDelay": "dpbandits.simulation.plain",
     "Forecast": "dpbandits.forecasting.outcome",
-    "GeometricDelay": "dpbandits.simulation.delays",
+    "GeometricDelay": "dpbandits.simulation.plain",
     "Identification": "dpbandits.simulation.stopping",
     "JointDPSession": "dpbandits.session.releases_only",
-    "LostAnswers": "dpbandits.simulation.delays",
+    "LostAnswers": "dpbandits.simulation.plain",
     "Prior": "dpbandits.forecasting.outcome",
     "Runs": "dpbandits.simulation.runs",
-    "UniformDelay": "dpbandits.simulation.delays",
+    "UniformDelay": "dpbandits.simulation.plain",
     "audit": "dpbandits.auditing.audit",
     "estimate": "dpbandits.session.estimator",
     "estimates": "dpbandits.simulation.stopping",

@@ -5,9 +5,8 @@ sets.
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.environments.base import Environment, Independent, Lattice
 from dpbandits.environments.changing import ChangingMeans, Drift
-from dpbandits.environments.contexts import ContextTable
 from dpbandits.environments.laws import Bernoulli, Beta, Categorical, SharedCoins, Uniform
-from dpbandits.environments.tables import LoggedReplay, Table
+from dpbandits.environments.tables import ContextTable, LoggedReplay, Table
 
 __all__ = [
     "Bernoulli",

@@ -68,7 +68,7 @@ from dpbandits.session.options import checked_rewards_range
 from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
 from dpbandits.session.ranges import Range
 from dpbandits.session.times import require_comparable
-from dpbandits.simulation.delays import DelayLaw, checked_delay
+from dpbandits.simulation.plain import DelayLaw, checked_delay
 from dpbandits.simulation.simulate import choose_player, simulate
 
 # Which policies are compared, at which ε, and what each is compared with.

@@ -27,7 +27,7 @@ from dpbandits.core.contexts import UnitContexts, checked_rows
 from dpbandits.core.inputs import MOST, Floats, Integers, number_within, whole_number
 from dpbandits.core.plan import Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.environments.changing import ChangingMeans, Drift
-from dpbandits.environments.contexts import ContextTable
+from dpbandits.environments.tables import ContextTable
 from dpbandits.forecasting.outcome import EachRate, Prior, drawn_means
 from dpbandits.mechanisms import Block
 from dpbandits.noise.sources import SimulatedNoise
@@ -43,7 +43,7 @@ from dpbandits.session.beliefs import (
 from dpbandits.session.ranges import Range
 from dpbandits.session.session import Session
 from dpbandits.session.times import OpenPeriod
-from dpbandits.simulation.delays import NEVER, DelayLaw
+from dpbandits.simulation.plain import NEVER, DelayLaw
 
 PARTS = 200
 """Rates that change are taken as constant over a part of the trial of this length."""

@@ -15,7 +15,7 @@ from dpbandits.core.inputs import Integers
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
-from dpbandits.environments.contexts import ContextTable
+from dpbandits.environments.tables import ContextTable
 from dpbandits.mechanisms.base import Block
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise

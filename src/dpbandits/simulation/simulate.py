@@ -16,15 +16,14 @@ import numpy as np
 from dpbandits.core.inputs import LARGEST_SEED, Integers, whole_number
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.environments.changing import ChangingMeans
-from dpbandits.environments.contexts import ContextTable
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
+from dpbandits.environments.tables import ContextTable
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.simulation.contexts import JointPlayer, play_contexts, require_contexts
-from dpbandits.simulation.delays import DelayLaw, checked_delay
-from dpbandits.simulation.plain import Path, play_events, play_rounds
+from dpbandits.simulation.plain import DelayLaw, Path, checked_delay, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Runs, at_checkpoints, checked_rounds
 
 # Validation of the arguments of simulations.

@@ -16,7 +16,7 @@ import numpy as np
 from dpbandits.core.contexts import FINE
 from dpbandits.core.inputs import Integers
 from dpbandits.core.plan import PublicRng
-from dpbandits.environments.contexts import ContextTable
+from dpbandits.environments.tables import ContextTable
 from dpbandits.mechanisms.base import Block
 from dpbandits.mechanisms.cells import SHIFT, PublicCounts, ShapedBlock, context_answer, no_counts
 from dpbandits.noise.sources import SimulatedNoise

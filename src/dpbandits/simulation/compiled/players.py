@@ -54,12 +54,11 @@ from dpbandits.simulation.compiled.batches import by_batches
 from dpbandits.simulation.compiled.changing import changing_player, with_beliefs
 from dpbandits.simulation.compiled.driver import Kernel, RunPlayer, kind_of, law_of
 from dpbandits.simulation.compiled.experts import hedging, leaders, record_player
-from dpbandits.simulation.compiled.identification import bits, successive, top_two
 from dpbandits.simulation.compiled.joint import joint_releases
 from dpbandits.simulation.compiled.listed import set_player
 from dpbandits.simulation.compiled.matroid import RULES, known, on_matroid
 from dpbandits.simulation.compiled.rounds import by_rounds
-from dpbandits.simulation.compiled.stopping import watched
+from dpbandits.simulation.compiled.stopping import bits, successive, top_two, watched
 from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic
 from dpbandits.simulation.compiled.thompson import lazy_samples, thompson
 

@@ -1,5 +1,6 @@
-"""Stopping rules: NAS, DP-NAS and DP exponential NAS, in one loop over tests (one per value, or per
-doubling).
+"""Identification: successive elimination, with and without privacy, one event per arm and epoch (or
+pass); and top-two policies, by batches or by blocks of randomised bits. And stopping rules: NAS,
+DP-NAS and DP exponential NAS, in one loop over tests (one per value, or per doubling).
 """
 
 from __future__ import annotations
@@ -12,11 +13,339 @@ import numpy as np
 
 from dpbandits.core.inputs import Integers
 from dpbandits.environments.base import Environment
+from dpbandits.policies import (
+    CTBTT,
+    DPSE,
+    AdaPTT,
+)
+from dpbandits.policies.identification import LAZY
 from dpbandits.policies.stopping import DPExponentialNAS, StoppingRule, Watching
-from dpbandits.simulation.compiled.driver import generator, law_of
-from dpbandits.simulation.compiled.jit import inline, nas_bar, private_bar, specialised
+from dpbandits.simulation.compiled.driver import UNLIMITED, Kernel, generator, law_of, player
+from dpbandits.simulation.compiled.jit import (
+    challenging,
+    challenging_bits,
+    elimination_width,
+    epoch,
+    inline,
+    jit,
+    leading,
+    leading_bits,
+    nas_bar,
+    next_guess,
+    planned,
+    private_bar,
+    settled,
+    settled_bits,
+    specialised,
+)
 from dpbandits.simulation.compiled.parts import block_sum, laplace, reward
 from dpbandits.simulation.plain import Path
+
+STAGE, LEFT, GUESS, SINCE = range(4)
+
+
+class EliminationNumbers(NamedTuple):
+    """The constants of the policy.
+
+    Args:
+        private: True for DP-SE by epochs, else single passes.
+        eps: ε.
+        beta: failure probability.
+        guess: guess of the horizon; 0: none.
+        squared: True if guesses are squared, else doubled.
+        scale: of the noise, in grid steps.
+    """
+
+    private: bool
+    eps: float
+    beta: float
+    guess: int
+    squared: bool
+    scale: float
+
+
+@jit
+def start_elimination(p: Any, s: Any) -> Any:
+    """Return stage, number of remaining arms (the first of `chosen`), guess, and the round after
+    which one was left.
+    """
+    state = np.array([1, 0, p.guess, 0])
+    restart(s, state)
+    return state
+
+
+@jit
+def restart(s: Any, state: Any) -> None:
+    state[STAGE], state[LEFT], state[SINCE] = 1, len(s.n), 0
+    for arm in range(len(s.n)):
+        s.chosen[arm] = arm
+
+
+@jit
+def stage(p: Any, s: Any, state: Any) -> tuple[int, float]:
+    """Return the rounds of each arm, and the width of elimination."""
+    if p.private:
+        beta = p.beta if state[GUESS] == 0 else 1.0 / state[GUESS]
+        return epoch(state[STAGE], state[LEFT], beta, p.eps)
+    return 1, elimination_width(state[STAGE], len(s.n), p.beta)
+
+
+@inline
+def choose_alive(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    if state[LEFT] > 1:
+        return state[LEFT], stage(p, s, state)[0]
+    return 1, max(1, state[GUESS] - t + 1) if state[GUESS] > 0 else UNLIMITED
+
+
+@inline
+def batch_of_epoch(p: Any, s: Any, state: Any, arm: int) -> int:
+    """All rewards of an epoch are released at its end; of a single remaining arm nothing."""
+    return 1 if state[LEFT] > 1 else UNLIMITED
+
+
+@inline
+def read_epoch(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
+    if p.private:
+        s.totals[arm], s.n[arm] = total + laplace(rng, p.scale), s.open_[arm]
+    else:
+        s.totals[arm] += total
+        s.n[arm] += s.open_[arm]
+
+
+@inline
+def eliminate(p: Any, s: Any, state: Any, t: int) -> None:
+    if state[LEFT] > 1:
+        width, alive, left = stage(p, s, state)[1], s.chosen[: state[LEFT]], 0
+        top = s.means[alive].max()
+        for arm in alive:
+            if top - s.means[arm] <= width:
+                alive[left], left = arm, left + 1
+        state[STAGE], state[LEFT] = state[STAGE] + 1, left
+        state[SINCE] = t if left == 1 else 0
+    if 0 < state[GUESS] <= t:
+        state[GUESS] = next_guess(state[GUESS], t, p.squared)
+        restart(s, state)
+
+
+@inline
+def survivor(p: Any, s: Any, state: Any) -> tuple[int, int]:
+    return s.chosen[0] if state[LEFT] == 1 else -1, state[SINCE]
+
+
+play_elimination = player(
+    "elimination",
+    Numbers=EliminationNumbers,
+    start=start_elimination,
+    choose=choose_alive,
+    batch=batch_of_epoch,
+    read=read_epoch,
+    learn=eliminate,
+    named=survivor,
+    IN_TURN=True,
+)
+
+
+def successive(policy: Any, steps: int) -> Kernel:
+    private = isinstance(policy, DPSE)
+    eps, guess = float(policy.epsilon) if private else 1.0, policy.init().guess
+    beta, squared = float(policy.beta or 0.5), getattr(policy, "preset", "") == "squared"
+    numbers = EliminationNumbers(private, eps, beta, guess, squared, steps / eps)
+    return partial(play_elimination, tuple(numbers), steps)
+
+
+# Top-two identification: AdaPTT by batches, CTBTT by blocks of randomised bits, with the law of
+# the bits.
+
+
+IDENTIFIED, DECIDED = range(2)
+
+
+class TopTwo(NamedTuple):
+    """The constants of AdaPTT: `first` is the rounds in an arm's first batch, `keep` the number of
+    newest batches behind its mean.
+    """
+
+    published: bool
+    eps: float
+    delta: float
+    first: int
+    keep: int
+    scale: float
+
+
+class Batches(NamedTuple):
+    """By arm, the number of released batches and a ring of the newest; and the identified arm, −1
+    before, with its round.
+    """
+
+    phases: Any
+    totals: Any
+    sizes: Any
+    identified: Any
+
+
+@jit
+def undecided(arms: int) -> Any:
+    return np.array([0 if arms == 1 else -1, 0])
+
+
+@jit
+def start(p: Any, s: Any) -> Any:
+    arms = len(s.n)
+    ring = np.zeros((2, arms, p.keep), np.int64)
+    return Batches(np.zeros(arms, np.int64), ring[0], ring[1], undecided(arms))
+
+
+@inline
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
+    if state.identified[IDENTIFIED] >= 0:
+        return UNLIMITED
+    return planned(p.first, state.phases[arm] + 1) - planned(p.first, state.phases[arm])
+
+
+@inline
+def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose all arms at first, then the leader and its challenger, until the first of their
+    batches is full.
+    """
+    arms = len(s.n)
+    if state.identified[IDENTIFIED] >= 0:
+        s.chosen[0] = state.identified[IDENTIFIED]
+        return 1, UNLIMITED
+    if t == 1:
+        for arm in range(arms):
+            s.chosen[arm] = arm
+    else:
+        arms = 2
+        s.chosen[0] = leading(s.means, s.n, state.phases, p.eps)
+        s.chosen[1] = challenging(s.chosen[0], s.means, s.plays, t - 1, not p.published)
+    times = UNLIMITED
+    for i in range(arms):
+        times = min(times, batch(p, s, state, s.chosen[i]) - s.open_[s.chosen[i]])
+    return arms, times
+
+
+@inline
+def read(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
+    """Add one noise draw to a batch, which replaces the oldest one in the ring."""
+    slot = state.phases[arm] % p.keep
+    state.totals[arm, slot], state.sizes[arm, slot] = total + laplace(rng, p.scale), s.open_[arm]
+    s.n[arm], s.totals[arm] = state.sizes[arm].sum(), state.totals[arm].sum()
+    state.phases[arm] += 1
+
+
+@inline
+def learn(p: Any, s: Any, state: Any, t: int) -> None:
+    state.identified[IDENTIFIED] = settled(
+        s.means, s.n, state.phases, p.first, p.keep, p.delta, p.eps, p.published
+    )
+    state.identified[DECIDED] = t if state.identified[IDENTIFIED] >= 0 else 0
+
+
+@inline
+def named(p: Any, s: Any, state: Any) -> tuple[int, int]:
+    return state.identified[IDENTIFIED], state.identified[DECIDED]
+
+
+play_top_two = player(
+    "top_two",
+    Numbers=TopTwo,
+    start=start,
+    choose=choose,
+    batch=batch,
+    read=read,
+    learn=learn,
+    named=named,
+    IN_TURN=True,
+)
+
+
+class BitNumbers(NamedTuple):
+    """The constants of CTBTT: a block is an arm's rounds divided by `lazy`; `scale` is 0, because
+    the bits are already noisy.
+    """
+
+    delta: float
+    lazy: int
+    scale: float = 0.0
+
+
+@jit
+def start_bits(p: Any, s: Any) -> Any:
+    return undecided(len(s.n))
+
+
+@inline
+def choose_bits(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose all arms at first, then the leader and its challenger, for a share of their rounds so
+    far.
+    """
+    arms = len(s.n)
+    if state[IDENTIFIED] >= 0:
+        s.chosen[0] = state[IDENTIFIED]
+        return 1, UNLIMITED
+    if t == 1:
+        for arm in range(arms):
+            s.chosen[arm] = arm
+    else:
+        arms = 2
+        s.chosen[0] = leading_bits(s.means, s.plays, t - 1)
+        s.chosen[1] = challenging_bits(s.chosen[0], s.means, s.plays)
+    fewest = UNLIMITED
+    for i in range(arms):
+        fewest = min(fewest, s.plays[s.chosen[i]])
+    return arms, max(1, fewest // p.lazy)
+
+
+@inline
+def batch_bits(p: Any, s: Any, state: Any, arm: int) -> int:
+    return 1 if state[IDENTIFIED] < 0 else UNLIMITED
+
+
+@inline
+def learn_bits(p: Any, s: Any, state: Any, t: int) -> None:
+    state[IDENTIFIED] = settled_bits(s.means, s.plays, p.delta)
+    state[DECIDED] = t if state[IDENTIFIED] >= 0 else 0
+
+
+@inline
+def named_bits(p: Any, s: Any, state: Any) -> tuple[int, int]:
+    return state[IDENTIFIED], state[DECIDED]
+
+
+play_bits = player(
+    "bits",
+    Numbers=BitNumbers,
+    start=start_bits,
+    choose=choose_bits,
+    batch=batch_bits,
+    learn=learn_bits,
+    named=named_bits,
+    IN_TURN=True,
+)
+
+
+def top_two(policy: AdaPTT, steps: int) -> Kernel:
+    eps, published = float(policy.epsilon), policy.preset == "published"
+    numbers = TopTwo(published, eps, float(policy.delta), policy.start, policy.keep, steps / eps)
+    return partial(play_top_two, tuple(numbers), steps)
+
+
+def bits(policy: CTBTT, steps: int) -> Kernel:
+    """Return the kernel, which uses the law of the reports, which are bits."""
+    numbers, truth = BitNumbers(float(policy.delta), LAZY), policy.randomizer().keep
+
+    def play(values: Any, probabilities: Any, *rest: Any) -> Any:
+        means = probabilities @ values / steps
+        ones = truth * means + (1.0 - truth) * (1.0 - means)
+        law = np.stack([1.0 - ones, ones], axis=1)
+        return play_bits(tuple(numbers), steps, np.array([0, steps]), law, *rest)
+
+    return play
+
+
+# Stopping rules.
+
 
 LARGE = 2.0**62
 """In grid steps: no sum reaches this, so a bar above it is never reached."""
