@@ -38,7 +38,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"segments": ["DE", "FR"], **PEOPLE, "sticky": True},
     {"segments": ["DE", "FR"], **PEOPLE, **WINDOWED},
     {**PERIODS, **RAIL},
-    {**PERIODS, **PEOPLE, **WINDOWED},
+    {**PERIODS, **PEOPLE, **WINDOWED, **RAIL},
     {**PERIODS, "segments": ["DE", "FR"]},
     {"policy": PILOT, **PEOPLE},
     {"policy": SHAPED, **WINDOWED},

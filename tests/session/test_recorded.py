@@ -73,6 +73,13 @@ def test_counts_are_for_rewards_of_0_and_1() -> None:
         assert s.record("blue", [outcome] * 4, key="k") == "recorded"
     assert ranged.beliefs()["blue"].mean == 125.0
     assert rail.harm()["blue"].mean == 0.0
+    assert rail.record("blue", (4, 2), key="k") == "already"
+    people = {"privacy_unit": "user", "max_contributions": 1, "user_key": bytes(16)}
+    known = session(policy, guardrail=dpb.Guardrail("refunds", limit=0.9), **people)
+    rail.close()
+    for s, error in ((known, "privacy_unit"), (rail, "is closed")):  # as a campaign says
+        with pytest.raises(ValueError if s is known else dpb.ClosedError, match=error):
+            s.record("blue", (10, 5), key="another")
 
 
 # Shares

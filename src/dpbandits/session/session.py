@@ -974,25 +974,18 @@ class Session:
             ClosedError: the session is closed. Nothing was recorded.
         """
         digest, rewards = checked_batch_key(key), listed_outcomes(outcomes)
-        self._require_few_counts(outcomes)
+        counts = type(outcomes) is tuple
         del outcomes
         batch = Batch(digest, self._state.roster.number(arm), len(rewards))
-        return self._record(batch.arm, rewards, batch)
-
-    def _require_few_counts(self, outcomes: object) -> None:
-        """Refuse counts of successes where rewards are others than 0 and 1."""
-        if type(outcomes) is tuple and (self.rewards is not None or self.guardrail is not None):
-            raise RewardError(
-                "Expected outcomes= to be a list of rewards: (people, successes) is for rewards of "
-                "0 and 1, without rewards= and guardrail=. Nothing was recorded."
-            )
+        return self._record(batch.arm, rewards, counts, batch)
 
     def _record(
-        self, arm: int, outcomes: list[Any], batch: Batch | None
+        self, arm: int, outcomes: list[Any], counts: bool, batch: Batch | None
     ) -> Literal["recorded", "already"]:
         """Record a batch whose outcomes are a list.
 
         Args:
+            counts: whether they came as numbers of people and successes.
             batch: None where a store knows which batches were recorded.
         """
         require_recordable(self.policy, self._tables.people, self._holds_answers)
@@ -1013,6 +1006,11 @@ class Session:
                     ValueError,
                     f"Expected an arm that was not retired; {roster.name(arm)} was, and nothing of "
                     "it is read any more. Nothing was recorded.",
+                )
+            if counts and (self.rewards is not None or self.guardrail is not None):
+                raise RewardError(
+                    "Expected outcomes= to be a list of rewards: (people, successes) is for "
+                    "rewards of 0 and 1, without rewards= and guardrail=. Nothing was recorded."
                 )
             parts = self._recorded_parts(arm, outcomes, view.asked)
             events = view.recorded(arm, parts, batch)

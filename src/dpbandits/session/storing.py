@@ -474,10 +474,8 @@ def record_batch(session: Session, arm: str | int, outcomes: list[Any], counts: 
         counts: whether they came as numbers of people and successes.
     """
     before = session._current.records
-    if counts:
-        session._require_few_counts(())
     try:
-        session._record(session._state.roster.number(arm), outcomes, None)
+        session._record(session._state.roster.number(arm), outcomes, counts, None)
     except Exception as error:
         if session._current.records == before:
             raise
