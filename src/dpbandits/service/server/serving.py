@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
+import signal
 import socket
 import threading
 import warnings
@@ -149,6 +151,7 @@ def app_from_environment() -> Any:
     """The application of one worker."""
     settings = ServerSettings()  # type: ignore[call-arg]  # from the environment
     warnings.showwarning = log_warning
+    threading.Thread(target=end_with_parent, daemon=True).start()
     store = settings.opened()
     if settings.demo:
         simulate_visitors(store)
@@ -156,6 +159,16 @@ def app_from_environment() -> Any:
         Access(store, open=False).revoke_again()
         threading.Thread(target=poll_views, args=(store,), daemon=True).start()
     return make_app(store, open=settings.host in LOCAL and not has_keys(store))
+
+
+def end_with_parent() -> None:
+    """Stop this worker once the process that started it is gone, killed say: it would go on, and
+    keep the port from the next server.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def log_warning(message: Warning | str, *_: Any, **__: Any) -> None:
