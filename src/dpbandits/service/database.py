@@ -497,8 +497,8 @@ def bring_up_to_date(engine: Engine) -> None:
             )
         if current is None and inspect(connection).has_table(tables.decision.name):
             raise StoreError(
-                "This database has tables of these names that are not a store's. Give the store a "
-                "database of its own."
+                "This database has tables of these names that are not a store's, or a part of a "
+                "copy. Give the store a database of its own, or restore the copy into an empty one."
             )
         command.upgrade(config, "head")
         connection.commit()
@@ -756,7 +756,10 @@ class Rows:
             rows = self._connection.execute(query.with_for_update() if self._locks else query)
         heads: dict[str, HeadRow] = {row[0]: HeadRow._make(row[1:]) for row in rows}
         if len(heads) != len(uids):
-            raise StoreError("This campaign is not in the database any more.")
+            raise StoreError(
+                "This campaign is not in the database any more. If a copy was restored that lacks "
+                "it, open the store again, or restart the server, and create it again."
+            )
         return heads
 
     def private(self, uid: str) -> bytes:

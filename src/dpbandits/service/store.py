@@ -86,7 +86,7 @@ class CampaignStore:
         self.database, self.witness, self.is_looking = database, witness, looking
         self._clock, self._noise = clock, noise
         self._seal = StoreSeal(key, witness.secret)
-        self._open = dict[str, Campaign]()
+        self._open = dict[str, tuple[CampaignRow, Campaign]]()
         if not looking:
             self._require_key()
 
@@ -119,9 +119,11 @@ class CampaignStore:
         Raises:
             UnknownCampaignError: there is none of this name.
         """
-        if name not in self._open:
-            self._open[name] = self._campaign(self._row(name), None)
-        return self._open[name]
+        known = self._open.get(name)
+        if known is None:
+            row = self._row(name)
+            known = self._open[name] = row, self._campaign(row, None)
+        return known[1]
 
     def open(self, name: str, *, policy: Policy | type[Policy]) -> Campaign:
         """Open a campaign whose policy is user-defined: a database names no code.
@@ -133,10 +135,21 @@ class CampaignStore:
         Raises:
             ValueError: it was made with another one. Nothing was changed.
         """
-        opened = self._campaign(self._row(name), policy)
+        row = self._row(name)
+        opened = self._campaign(row, policy)
         _ = opened.policy  # refused before it takes another one's place
-        self._open[name] = opened
+        self._open[name] = row, opened
         return opened
+
+    def forget_missing(self) -> None:
+        """Open a campaign anew at its next call if a copy was restored that lacks it: another one
+        may have its name now.
+        """
+        opened = list(self._open.items())  # before the rows: none is missed that is made meanwhile
+        rows = self.database.campaigns()
+        for name, (row, _) in opened:
+            if row not in rows:
+                self._open.pop(name, None)
 
     def summaries(self) -> Summaries:
         """Where every campaign stands; and the names of those that cannot be opened here, because

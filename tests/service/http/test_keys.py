@@ -4,9 +4,7 @@ refused tells nothing of the keys that there are.
 
 from __future__ import annotations
 
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 from types import FrameType
@@ -24,7 +22,7 @@ from dpbandits.service.server.app import make_app
 from dpbandits.service.server.serving import app_from_environment
 from tests.service.conftest import Open
 from tests.service.http.web import Calls, at_once, client_of, remote, served
-from tests.service.timelines import KEY, Lite, create
+from tests.service.timelines import KEY, Lite, copy_file, create
 
 PUBLIC = {"/healthz", "/readyz"}
 WRONG: dict[str, Any] = {"content": b"{", "headers": {"content-type": "application/json"}}
@@ -125,8 +123,7 @@ def test_a_copy_that_is_put_back_under_a_server_opens_nothing(lite: Lite) -> Non
         key = access_of(store).create("website", ["read"])
         copy = lite.copy()
         access_of(store).revoke("website")
-        with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(lite.file)) as now:
-            old.backup(now)
+        copy_file(copy, lite.file)
         client = client_of(store, open=False, token=key)
         assert client.get("/v1/campaigns").status_code == 200
         serving.run_maintenance(store, {})

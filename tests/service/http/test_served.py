@@ -22,7 +22,7 @@ from dpbandits.terminal.cli import app
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import POLICY, Calls, ask, client_of, remote, served
 from tests.service.machine import CONTEXTS, Time
-from tests.service.timelines import Lite, create, everything
+from tests.service.timelines import Lite, copy_file, create, everything
 
 SHARES = {"min_share": 0.1}
 RAIL = {**SHARES, "guardrail": dpb.Guardrail("refunds", limit=0.2)}
@@ -207,3 +207,17 @@ def test_answers_of_the_others_are_recorded_when_their_time_has_passed(lite: Lit
     run_maintenance(store, {})
     with store.database.reading(trial.uid) as rows:
         assert rows.held(trial.uid, [1, 2]) == {}
+
+
+def test_a_campaign_that_a_restored_copy_lacks_may_be_made_again(lite: Lite) -> None:
+    """A server that knew the one that is lost serves the new one, though it was not restarted."""
+    one, other = lite.open(), lite.open()
+    copy = lite.copy()
+    create(one)
+    other["c"].ask()
+    copy_file(copy, lite.file)
+    create(one)
+    with pytest.raises(dpb.StoreError, match="not in the database any more"):
+        other["c"].ask()
+    run_maintenance(other, {})
+    assert other["c"].ask().round == 1

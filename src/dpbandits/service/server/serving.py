@@ -197,6 +197,7 @@ def run_maintenance(store: CampaignStore, warned: dict[str, str]) -> None:
     Args:
         warned: by campaign, what the log says already: for as long as it lasts, once is enough.
     """
+    store.forget_missing()
     for name in store:
         try:
             if {"attribution_window", "period"} & store[name].options.keys():
