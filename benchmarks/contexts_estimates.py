@@ -22,10 +22,10 @@ FRESH, ARMS = 1_000, 4
 COLUMNS = ("law", "budget", "what", "found", "error", "at least .95", "width", "runs")
 
 NOTE = """Share of intervals for .95 that hold the truth at the end of a run, and its standard error
-over runs, each with a law of its own: for 500 contexts each arm's mean and the effect between two
-arms; the values of 10 other policies over them (the best one, the worst one, even shares, random
-ones). width: on average. Means are linear in 8 features, "linear" within [.1, .9], "low" within
-[.01, .1]. always: intervals of always=True.
+over runs, each with a law of its own: for 500 contexts each arm's mean, the effect between two
+arms, and its average; the values of 10 other policies over them (the best one, the worst one,
+even shares, random ones). width: on average. Means are linear in 8 features, "linear" within
+[.1, .9], "low" within [.01, .1]. always: intervals of always=True.
 """
 
 BUDGETS: dict[str, dict[str, Any]] = {
@@ -60,6 +60,7 @@ def covered(law: str, budget: str, rounds: int, run: int) -> dict[str, tuple[flo
     always = dpb.Predictions.of(policy, state, always=True).means(contexts)
     truth, rng = place.chances[:500], np.random.default_rng([FRESH + run, 1])
     means, effect = found.means(contexts), found.effect(0, 1, contexts)
+    average = found.effect(0, 1, contexts, average=True)
     shares = [np.eye(ARMS)[truth.argmax(axis=1)], np.eye(ARMS)[truth.argmin(axis=1)]]
     shares += [np.full((500, ARMS), 1 / ARMS)]
     shares += [np.eye(ARMS)[rng.integers(ARMS, size=500)] for _ in range(7)]
@@ -72,6 +73,10 @@ def covered(law: str, budget: str, rounds: int, run: int) -> dict[str, tuple[flo
         "effects": (
             held(effect, truth[:, 0] - truth[:, 1]),
             float((effect.high - effect.low).mean()),
+        ),
+        "average effect": (
+            held(average, (truth[:, 0] - truth[:, 1]).mean()),
+            float(average.high - average.low),
         ),
         "values": (float(np.mean(both)), float(np.mean(widths))),
         "means, always": (held(always, truth), float((always.high - always.low).mean())),
@@ -89,7 +94,7 @@ def coverage_rows(rounds: int, runs: int) -> list[tuple[Any, ...]]:
                 met = "yes" if shares.mean() >= 0.95 else "NO"
                 cells = f"{shares.mean():.3f}", f"{error:.3f}", met
                 rows.append((law, budget, what, *cells, f"{widths.mean():.3f}", runs))
-            print(*rows[-4:], sep="\n", flush=True)
+            print(*rows[-5:], sep="\n", flush=True)
     return rows
 
 

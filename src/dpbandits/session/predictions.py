@@ -98,11 +98,12 @@ class Predictions:
             confidence: of each interval.
             always: False for intervals of one estimate at one time: a normal quantile, for rewards
                 of the largest variance, 1/4, and the most that the ridge can move an estimate. They
-                do not account for arms being chosen by earlier releases; their coverage is
-                measured. True for intervals that hold for all contexts and arms at all times at
-                once, if no arm was added: proved under zCDP and without privacy, a sketch under
-                pure ε (proofs/context.md). They are several times as wide. Both take the weights of
-                each arm to have a norm of at most 1.
+                do not account for arms being chosen by earlier releases, for which estimates err to
+                one side at many contexts at once; so averages over contexts have the average of
+                their half-widths. Coverage is measured. True for intervals that hold for all
+                contexts and arms at all times at once, if no arm was added: proved under zCDP and
+                without privacy, a sketch under pure ε (proofs/context.md). They are several times
+                as wide. Both take the weights of each arm to have a norm of at most 1.
             units: the range of rewards; by default [0, 1].
             labels: names of the arms.
 
@@ -162,15 +163,17 @@ class Predictions:
         one, two, rows = self._arm(arm), self._arm(other), self._rows(contexts)
         if one == two:
             raise ValueError("Expected two different arms.")
-        if average:
+        if average and self.always:
             rows = rows.mean(axis=0, keepdims=True)
         deviations = np.zeros((len(rows), len(self.theta)))
         deviations[:, [one, two]] = self._deviations(rows)[:, [one, two]]
         mean = rows @ (self.theta[one] - self.theta[two])
         normal = self.normal * np.sqrt((deviations**2).sum(axis=1))
         width = np.asarray(normal + deviations @ self.added)
+        if average:
+            mean, width = mean.mean(keepdims=True), width.mean(keepdims=True)
         known = self.seen[one] and self.seen[two]
-        estimates = self._cut(mean, width, -1.0, np.full(len(rows), known))
+        estimates = self._cut(mean, width, -1.0, np.full(len(mean), known))
         sign = -1.0 if self.units.minimise else 1.0
         parts = [each * sign * self.units.span for each in self._turned(estimates)]
         return Estimated(*(each[0] for each in parts)) if average else Estimated(*parts)
@@ -193,9 +196,11 @@ class Predictions:
         weights = self._shares(shares, len(rows))
         sums = weights.T @ rows / len(rows)  # Σ over contexts of share · x, by arm
         mean = float((sums * self.theta).sum())
-        squares = np.einsum("ki,kij,kj->k", sums, self.covariance, sums)
-        # half-widths add up: arms that are chosen by what was released err in one direction
-        width = np.sqrt(np.maximum(squares, 0.0)) @ (self.normal + self.added)
+        if self.always:  # which bounds the error along every direction
+            deviations = np.diagonal(self._deviations(sums))
+        else:
+            deviations = (weights * self._deviations(rows)).mean(axis=0)
+        width = deviations @ (self.normal + self.added)
         known = bool(np.all(self.seen | (weights.sum(axis=0) == 0)))
         return self._in_units(self._cut(np.array(mean), np.asarray(width), 0.0, np.array(known)))
 
