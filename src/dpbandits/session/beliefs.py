@@ -562,7 +562,8 @@ def chances_to_be_best(
     law: AnswerLaw,
     unseen: Sequence[int] = (),
 ) -> dict[int, float]:
-    """For each of these arms, the probability that its mean is the largest among theirs.
+    """For each of these arms, the probability that its mean is the largest among theirs: by the
+    posteriors of independent means that are uniform on [0, 1] beforehand, noise taken as normal.
 
     unseen: arms of which nothing was released. The model's prior is all that is known of them.
     """
@@ -859,8 +860,11 @@ class Belief(NamedTuple):
     """One arm. None where nothing was released yet.
 
     people: how many rewards the released mean covers. low, high: the interval. chance_best: by a
-        model, among the arms that are compared; one of which nothing was released may be anything,
-        and takes its share. None with periods, where arms are seen at different times, and of harm.
+        model in which, beforehand, each mean lies anywhere between the ends of its range alike,
+        whatever the others are. Among the arms that are compared; one of which nothing was released
+        takes its share. Where many arms are nearly alike it is too small for the best of them,
+        because each of the others counts as one more that may be better. None with periods, where
+        arms are seen at different times, and of harm.
     """
 
     label: str
