@@ -38,7 +38,6 @@ from dpbandits.session.session import Session
 from dpbandits.simulation.runs import Curve
 from dpbandits.vault import Books, OpenBlock, Steps, Vault, add_records, release_of
 
-
 # Delayed rewards: a number of rounds after their decisions, fixed or random.
 
 
