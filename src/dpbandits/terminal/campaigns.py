@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import json
+import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -435,19 +436,22 @@ def export_command(
 ) -> None:
     """All decisions with their propensities, as a table. Rewards are not in it.
 
-    It is written beside its place first, under a name of its own: what is in place is whole. A
-    machine that stops meanwhile leaves a file that ends in .part.
+    It is written beside its place first, under a name of its own: what is in place is whole, and a
+    link stays one. A machine that stops meanwhile leaves a file that ends in .part.
     """
     with one_line_errors(), opened_store(store, witness) as found:
         if out.suffix != ".csv":
             raise ValueError(f"Expected a file that ends in .csv, got {out}: a table is written.")
         part = part_of(found[name], segment)
         page = part.decisions(limit=10_000)
-        draft = out.with_name(f"{out.name}.{token_hex(4)}.part")
+        place = Path(os.path.realpath(out))
+        draft = place.with_name(f"{place.name}.{token_hex(4)}.part")
         try:
             with draft.open("x", newline="", encoding="utf-8") as file:
                 write_rows(csv.writer(file), part, page)
-            draft.replace(out)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(place)
         finally:
             draft.unlink(missing_ok=True)
         console.print(f"Wrote {out}", markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -196,7 +197,8 @@ def test_segments_are_shown_and_exported_one_by_one(run: Any, tmp_path: Path) ->
 def test_a_server_is_asked_looked_at_and_exported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    out, whole = tmp_path / "out.csv", campaigns.write_rows
+    out, link, whole = tmp_path / "out.csv", tmp_path / "link.csv", campaigns.write_rows
+    link.symlink_to(out)
 
     def cut_off(*_: object) -> None:
         raise StoreError("away")
@@ -220,12 +222,14 @@ def test_a_server_is_asked_looked_at_and_exported(
         assert "trial: DPKLUCB, 3 decisions" in command("campaign", "list")
         assert "arm people mean low high best?" in command("campaign", "show", "trial")
         command("campaign", "export", "trial", str(out))
-        with monkeypatch.context() as cut:  # an export that is cut off leaves the file as it was
-            cut.setattr(campaigns, "write_rows", cut_off)
-            assert "away" in command("campaign", "export", "trial", str(out), code=2)
+        for place in (campaigns, "write_rows"), (os, "fsync"):  # leaves the file as it was
+            with monkeypatch.context() as cut:
+                cut.setattr(*place, cut_off)
+                assert "away" in command("campaign", "export", "trial", str(out), code=2)
         monkeypatch.setattr(campaigns, "write_rows", overtaken)
-        command("campaign", "export", "trial", str(out))
-        assert list(tmp_path.glob("*.part")) == []
+        command("campaign", "export", "trial", str(link))
+        assert sorted(tmp_path.iterdir()) == [link, out]
+        assert link.is_symlink()
         for words in (("campaign", "fence", "trial"), ("keys", "list"), ("serve",)):
             assert "Expected the database itself" in command(*words, code=2)
     rows = list(csv.DictReader(out.read_text("utf-8").splitlines()))
