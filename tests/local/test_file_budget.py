@@ -228,7 +228,7 @@ class Alarm(BaseException):
 )
 def test_alarms_hold_no_lock_and_buy_no_report(kind: str, tmp_path: Path) -> None:
     """Interrupted at any time: what was handed out is spent, and the next call goes on, in this
-    thread and in another.
+    thread and in another. About half of the alarms come in time, however fast the machine is.
     """
 
     def ring(*_: object) -> None:
@@ -236,17 +236,18 @@ def test_alarms_hold_no_lock_and_buy_no_report(kind: str, tmp_path: Path) -> Non
 
     budget = MemoryBudget(10_000) if kind == "memory" else FileBudget(tmp_path / "b", total=10_000)
     client, drawn, rung, handed_out = device(budget=budget), random.Random(1), 0, 0
-    fastest = 400 if kind == "file" else 5_000
+    longest = 0.001
     before = signal.signal(signal.SIGALRM, ring)
     try:
         for id in range(1, 301):
             try:
-                signal.setitimer(signal.ITIMER_REAL, drawn.random() / fastest)
+                signal.setitimer(signal.ITIMER_REAL, drawn.random() * longest)
                 client.answer(asking(2 * id), 0.75)
                 handed_out += 1
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                longest /= 2
             except Alarm:
-                rung += 1
+                rung, longest = rung + 1, longest * 2
             signal.setitimer(signal.ITIMER_REAL, 0)
             if id % 10 == 0:
                 other = threading.Thread(
@@ -260,7 +261,7 @@ def test_alarms_hold_no_lock_and_buy_no_report(kind: str, tmp_path: Path) -> Non
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert rung > 20
+    assert rung > 100
 
 
 @forks
