@@ -260,7 +260,11 @@ def msweb(
 
 
 def msweb_areas(path: PathLike) -> tuple[Area, ...]:
-    """Every area, the most visited first (the lower number first on a tie)."""
+    """Every area, the most visited first (the lower number first on a tie).
+
+    Args:
+        path: the folder, as of `msweb`.
+    """
     return visit_matrix(existing(path, "folder"))[1]
 
 

@@ -74,7 +74,11 @@ class Films:
         return np.asarray(self.counts / self.people)
 
     def genres_of(self, film: int) -> tuple[str, ...]:
-        """Names of the film's genres; none of a film without."""
+        """Names of the film's genres; none of a film without.
+
+        Args:
+            film: its place among the films, from 0.
+        """
         return tuple(self.genres[column] for column in np.flatnonzero(self.vectors[film]))
 
     def independent(self) -> Bernoulli:
@@ -90,6 +94,9 @@ class Films:
         Args:
             seed: of the order users come in; None: by their number.
             resample: with replacement, for as long as you like; otherwise every user comes once.
+
+        Returns:
+            A table of shape (users, films), 1 where a user rated a film.
 
         Raises:
             ValueError: only the counts are known.
@@ -124,6 +131,9 @@ def films_from_counts(path: PathLike) -> Films:
     (0 or 1 for each genre).
 
     Further entries are passed over. `watched` is None: who rated what is not in such a file.
+
+    Args:
+        path: the file.
 
     Raises:
         DataError: the file is not such an object; the message says what is missing and where.

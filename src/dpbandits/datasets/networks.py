@@ -72,7 +72,9 @@ class Network:
         return np.array(self.edges, np.int64)
 
     def scaled_costs(self) -> Floats:
-        """Costs divided by the largest, in [0, 1]; all 0 if nothing costs anything."""
+        """Costs divided by the largest, in [0, 1], shape (edges,); all 0 if nothing costs
+        anything.
+        """
         return np.asarray(self.cost / (self.cost.max() or 1.0))
 
     def rewards(self) -> Bernoulli:
@@ -143,12 +145,20 @@ class Network:
     def trip(self, source: str, target: str) -> Network:
         """Without the edges of `ends_only` nodes at which a trip from source to target neither
         begins nor ends.
+
+        Args:
+            source: name of a node.
+            target: name of another one.
         """
         closed = {node for node in self.ends_only if self.nodes[node] not in (source, target)}
         return self.only(e for e, edge in enumerate(self.edges) if closed.isdisjoint(edge))
 
     def only(self, edges: Iterable[int]) -> Network:
-        """All nodes, and these edges."""
+        """All nodes, and some edges.
+
+        Args:
+            edges: their numbers, in the order in which they are kept.
+        """
         chosen = list(edges)
         return Network(
             self.nodes,

@@ -365,7 +365,15 @@ class IndexPolicy(StatisticsPolicy):
         return IndexRule(no_score, IndexNumbers())
 
     def scores(self, s: Statistics, t: int) -> list[float]:
-        """Return every arm's index at round t from released values; all arms have a release."""
+        """Return every arm's index from released values; all arms have a release.
+
+        Args:
+            s: the statistics of the arms that are compared.
+            t: the round, counted from 1.
+
+        Returns:
+            A number for each of them, in their order; the arm with the largest is played.
+        """
         score, p, log_t = self.rule.score, self.rule.numbers, math.log(t)
         means = [total / n for total, n in zip(s.totals, s.rounds, strict=True)]
         best = max(map(clip01, means)) if self.rule.timeless else 0.0
@@ -375,7 +383,7 @@ class IndexPolicy(StatisticsPolicy):
         ]
 
     def leader(self, s: Statistics, t: int) -> int:
-        """Return the arm with the largest score, the lowest on a tie."""
+        """Return the arm with the largest score, the lowest on a tie. See `scores`."""
         scores = self.scores(s, t)
         return scores.index(max(scores))
 

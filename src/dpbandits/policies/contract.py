@@ -304,17 +304,31 @@ class Policy(ABC):
         Args:
             state: the state.
             rng: public randomness of this step.
+
+        Returns:
+            A `Hold` of one action, a `Cycle` through several arms, or a `Draw` of an arm a round;
+            each names the blocks that are released at its end.
         """
 
     @abstractmethod
     def update(self, state: Any, plan: Plan, release: Release) -> Any:
         """Return the state after a release that ended `plan`. A plan without a release still
         advances the round.
+
+        Args:
+            state: the state from which the plan was made.
+            plan: the plan, as `plan` or `ahead` returned it.
+            release: what was released, and how many rewards were recorded.
         """
 
     def room(self, state: Any, arm: int) -> int | None:
         """Return the rewards that an arm's open batch still needs; None if only the end of the plan
         closes it.
+
+        Args:
+            state: the state; of the open batch it includes what was recorded until the last plan
+                ended.
+            arm: its number.
         """
         return None
 
@@ -341,6 +355,9 @@ class Policy(ABC):
     def worth_reading(self, plan: Plan) -> int:
         """Return the number of rounds from which the block of an abandoned plan is released
         nevertheless, where records are released together.
+
+        Args:
+            plan: the abandoned plan.
         """
         return 1
 
@@ -393,13 +410,22 @@ class Policy(ABC):
         return more
 
     def among(self, state: Any, arms: Collection[int] | None) -> Any:
-        """Return the state to plan from while only these arms are in play (None: all of them). A
-        batch rule that compares arms compares no others.
+        """Return the state to plan from while only some arms are in play. A batch rule that
+        compares arms compares no others.
+
+        Args:
+            state: the state.
+            arms: the numbers of these arms; None for all.
         """
         return state
 
     def widened(self, state: Any, arms: int) -> Any:
-        """Return the state for `arms` arms; the new ones were never played."""
+        """Return the state once arms were added, which were never played.
+
+        Args:
+            state: the state before.
+            arms: number of arms from now on; the new ones have the last numbers.
+        """
         return state
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:

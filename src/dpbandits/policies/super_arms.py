@@ -98,7 +98,12 @@ class SuperArmPolicy(Policy):
         return fold_dropped(state, release, arms)
 
     def batch(self, s: Statistics, arm: int) -> int:
-        """Return the rounds in the arm's next batch; 1 by default."""
+        """Return the rounds in the arm's next batch; 1 by default.
+
+        Args:
+            s: the statistics, all of released values.
+            arm: its number.
+        """
         return 1
 
     def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:

@@ -221,15 +221,23 @@ class SegmentedSession(Mapping[str, Session]):
         return tuple(d for session in self._parts.values() for d in session.pending)
 
     def beliefs(self, confidence: float = 0.95) -> SegmentedBeliefs:
-        """What is believed of every arm, by segment; each segment's hold with this confidence
-        alone.
+        """What is believed of every arm, by segment (see `Session.beliefs`).
+
+        Args:
+            confidence: that all intervals of one segment hold, at all times at once.
+
+        Returns:
+            A table with a row for each arm of each segment; `beliefs()["DE"]` is one segment's.
         """
         parts = {name: each.beliefs(confidence) for name, each in self.items()}
         return SegmentedTable(parts, SegmentBelief)
 
     def lift(self, control: str | int | None = None, confidence: float = 0.95) -> SegmentedLift:
-        """Every other arm against the control arm, by segment (see `Session.lift`); each segment's
-        hold with this confidence alone.
+        """Every other arm against the control arm, by segment (see `Session.lift`).
+
+        Args:
+            control: its name or number; by default each segment's usual one.
+            confidence: that all intervals of one segment hold, at all times at once.
         """
         lifts = {name: each.lift(control, confidence) for name, each in self.items()}
         return SegmentedTable(lifts, SegmentLift)
@@ -270,14 +278,32 @@ class SegmentedSession(Mapping[str, Session]):
         eligible: Eligible = None,
         user: User = None,
     ) -> Decision | list[Decision]:
-        """The next decision of a segment, or a list of `count` of them (see `Session.ask`)."""
+        """The next decision of a segment, or a list of `count` of them (see `Session.ask`).
+
+        Args:
+            count: number of decisions; None: one, which is returned by itself.
+            segment: its name.
+            eligible: the arms that may be played this time; None: all in play.
+            user: who it is for, where people come back: one person over all segments.
+
+        Raises:
+            ValueError: no such segment; or as `Session.ask`. None was made.
+        """
         session = self[segment]  # type: ignore[index]  # None is refused with the names
         if count is None:
             return session.ask(eligible=eligible, user=user)
         return session.ask(count, eligible=eligible, user=user)
 
     def tell(self, decision: Decision, reward: object) -> None:
-        """The reward of a decision (see `Session.tell`)."""
+        """The reward of a decision (see `Session.tell`).
+
+        Args:
+            decision: as `ask` returned it, not its id.
+            reward: a number in the declared range, by default [0, 1].
+
+        Raises:
+            DecisionError: it is of none of the segments. Nothing was recorded.
+        """
         self._of(decision).tell(decision, reward)
 
     def tell_many(self, tells: Iterable[tuple[Decision, object]]) -> None:
@@ -321,14 +347,27 @@ class SegmentedSession(Mapping[str, Session]):
         segment.tell_message(text)
 
     def shares(self, people: int = 1_000, *, segment: str) -> Shares:
-        """How to share out the next people of a segment (see `Session.shares`)."""
+        """How to share out the next people of a segment (see `Session.shares`).
+
+        Args:
+            people: how many they are.
+            segment: its name.
+        """
         return self[segment].shares(people)
 
     def record(
         self, arm: str | int, outcomes: Any, *, segment: str, key: str
     ) -> Literal["recorded", "already"]:
         """The outcomes of people of a segment who were assigned elsewhere (see `Session.record`).
-        Each segment knows its own keys.
+
+        Args:
+            arm: its name or number.
+            outcomes: a reward of each person; or (people, successes) for rewards of 0 and 1.
+            segment: its name.
+            key: another word for each batch of the segment.
+
+        Returns:
+            "recorded", or "already" if the segment's batch of this key was recorded before.
         """
         return self[segment].record(arm, outcomes, key=key)
 
@@ -374,7 +413,14 @@ class SegmentedSession(Mapping[str, Session]):
             session.settle()
 
     def add_arm(self, label: str | None = None) -> int:
-        """A new arm, in every segment; where an earlier call was cut off, in the others."""
+        """A new arm, in every segment; where an earlier call was cut off, in the others.
+
+        Args:
+            label: its name, where arms have names.
+
+        Returns:
+            Its number.
+        """
         self._require_open()
         sessions, behind, ahead = self._by_arms()
         begun = ahead.arms[-1][0]
@@ -395,6 +441,9 @@ class SegmentedSession(Mapping[str, Session]):
     def restart_arm(self, arm: str | int) -> int:
         """Forget what was released of an arm, in every segment, if its mean has changed in one (see
         `Session.restart_arm`); where an earlier call was cut off, in the others.
+
+        Returns:
+            Its new number.
         """
         self._require_open()
         sessions, behind, ahead = self._by_arms()
@@ -458,7 +507,12 @@ class SegmentedSession(Mapping[str, Session]):
 
     @classmethod
     def from_json(cls, text: str, *, key: bytes | None = None, **options: Any) -> Self:
-        """Continue from what `to_json` wrote. options: those of `Session.from_json`.
+        """Continue from what `to_json` wrote.
+
+        Args:
+            text: the document.
+            key: the one that it was sealed with, if it was.
+            options: those of `Session.from_json`, the same for every segment.
 
         Raises:
             ValueError: the text is no such document, was changed, or was saved with another key.

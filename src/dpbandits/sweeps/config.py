@@ -290,6 +290,10 @@ def load_config(path: str | Path, *, quick: bool = False) -> Config:
     """Read and check a sweep file; everything it names is built once, so mistakes show before any
     work.
 
+    Args:
+        path: the TOML file. Paths in it start at its folder.
+        quick: whether to shrink it for a first look (see `Config.quickened`).
+
     Raises:
         ConfigError: the file is missing, is no TOML, or holds wrong fields, all of which the
             message names.

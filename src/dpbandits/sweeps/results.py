@@ -74,13 +74,25 @@ class Results:
     def pandas(self, table: Literal["summary", "curves", "bands"] = "summary") -> Any:
         """One of the tables as a pandas frame.
 
+        Args:
+            table: which: the attribute of this name.
+
         Raises:
             ImportError: pandas is not installed.
         """
         return frame_of(getattr(self, table).to_dict(as_series=False), "pandas")
 
     def runs_of(self, label: str, environment: str, epsilon: float | None = None) -> pl.DataFrame:
-        """The runs of one cell at every kept round."""
+        """The runs of one cell at every kept round, with the columns of `curves`.
+
+        Args:
+            label: of the policy, as in the sweep file.
+            environment: its name there.
+            epsilon: None without privacy, or under zCDP.
+
+        Raises:
+            LookupError: there is no such cell.
+        """
         for cell in self.cells:
             if (cell.label, cell.setting, cell.epsilon) == (label, environment, epsilon):
                 return with_names(cell, stored(self.out, cell)[0])
