@@ -59,12 +59,13 @@ class InMemory(SideBySide):
 class CutReplies(httpx.BaseTransport):
     """A server of which every fifth reply is lost on its way."""
 
-    def __init__(self, store: CampaignStore) -> None:
-        self.inner, self.sent = Calls(app_of(store)), 0
+    def __init__(self, store: CampaignStore, lost: list[str]) -> None:
+        self.inner, self.sent, self.lost = Calls(app_of(store)), 0, lost
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         answer, self.sent = self.inner.handle_request(request), self.sent + 1
         if self.sent % 5 == 0:
+            self.lost.append(request.url.path)
             raise httpx.ReadError("cut")
         return answer
 
@@ -77,7 +78,8 @@ class Far(InMemory):
             return super().campaign(which)
         if getattr(self, "served", None) is not self.stores[1]:
             self.served = self.stores[1]
-            client = httpx.Client(transport=CutReplies(self.served), base_url="http://localhost")
+            cut = CutReplies(self.served, self.lost)
+            client = httpx.Client(transport=cut, base_url="http://localhost")
             self.far = RemoteStore("http://localhost", client=client)["c"]
         return self.far
 
@@ -141,7 +143,7 @@ def test_over_http_where_replies_are_lost(
     given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
-    played(Far, given, many(2, 15))
+    played(Far, given, many(5, 15))
 
 
 @each()
