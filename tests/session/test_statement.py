@@ -260,6 +260,22 @@ def test_results_of_a_guardrail_come_with_them() -> None:
     assert f"; new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people} people)." in said
 
 
+def test_a_name_is_no_claim_about_an_arm_out_of_play() -> None:
+    """It was said to be that of the best arm, beside the larger mean of a suspended one."""
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
+        trial = store.create("trial", dpb.DPKLUCB(arms=["old", "new", "risky"], epsilon=1))
+        far = remote(client_of(store))["trial"]
+        for arm, ones in (("old", 20), ("new", 90), ("risky", 100)):
+            trial.record(arm, (100, ones), key=arm)
+        assert trial.beliefs().out_of_play == ()
+        trial.pause_arm("risky")
+        trial.close("over")
+        assert far.beliefs() == trial.beliefs()
+        said = "The best of the arms in play is named at .95 confidence: new."
+        assert said in words(far.statement())
+        assert "risky" in trial.beliefs().out_of_play
+
+
 def test_what_was_released_of_a_retired_arm_stays_in_the_results() -> None:
     """And the rewards of the statement add up: 8 + 40 of 58 were read, 10 dropped with an arm."""
     s = session(dpb.DPKLUCB(arms=["old", "new", "late", "never"], epsilon=1, first=8))

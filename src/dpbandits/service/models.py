@@ -390,6 +390,7 @@ class SentBeliefs(Record):
     is_over: bool = False
     in_periods: bool = False
     limit: float | None = None
+    out_of_play: tuple[str, ...] = ()
     advice: str = ""
 
 

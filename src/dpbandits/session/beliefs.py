@@ -898,6 +898,7 @@ class Beliefs(Rows[Belief]):
         of all its people at their times, and a change of rates that is common to all arms speaks
         for none.
     limit: of a guardrail, where the means are those of harm; None: they are those of rewards.
+    out_of_play: labels of paused and retired arms, which are not compared.
     """
 
     rows: tuple[Belief, ...]
@@ -912,6 +913,7 @@ class Beliefs(Rows[Belief]):
     is_over: bool = False
     in_periods: bool = False
     limit: float | None = None
+    out_of_play: tuple[str, ...] = ()
 
     kind: ClassVar[Any] = Belief
 
@@ -929,7 +931,8 @@ class Beliefs(Rows[Belief]):
             return TOGETHER + BY_MEANS
         if self.best is not None:
             said = COMPARED if self.in_periods else ASSUMED
-            return f"The best arm is named {at} confidence: {self.best}. {said}"
+            what = "The best of the arms in play" if self.out_of_play else "The best arm"
+            return f"{what} is named {at} confidence: {self.best}. {said}"
         if self.is_over:
             return f"No arm is named the best {at} confidence."
         text = f"No arm is named the best {at} confidence yet."
@@ -1020,6 +1023,9 @@ def beliefs(
     changed = changed_of(history, known if together else intervals, delta)
     in_periods = history.within is not None
     found = Beliefs(rows, confidence, None, None, changed, caution, together, in_periods=in_periods)
+    if not together:
+        out = (arm.label for place, arm in enumerate(history.arms) if place not in compared)
+        found = replace(found, out_of_play=tuple(out))
     # where nothing was released of an arm it may be the best: nobody is named, or knows when
     if unseen or together:
         return found

@@ -106,7 +106,7 @@ async function standing(summary) {
 }
 
 function ahead(history, beliefs, { sign }, summary) {
-  if (beliefs.best !== null) return `${beliefs.best} is the best arm, at confidence ${fine(beliefs.confidence)}.`;
+  if (beliefs.best !== null) return `${beliefs.best} is the best ${beliefs.out_of_play.length ? "of the arms in play" : "arm"}, at confidence ${fine(beliefs.confidence)}.`;
   const inPlay = new Set(summary.arms.filter(({ status }) => status === "active").map(({ arm }) => String(arm)));
   const leaders = history.map(({ arms }) => arms.filter((arm) => arm.mean !== null && inPlay.has(arm.label)).reduce((best, arm) => (best === null || sign * (arm.mean - best.mean) > 0 ? arm : best), null)?.label ?? null);
   const leader = leaders.at(-1) ?? null;
