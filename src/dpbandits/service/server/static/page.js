@@ -247,7 +247,7 @@ function readings(ledger, summary) {
     el("td", { class: "number" }, line.kind === "read" ? `${whole(line.start + 1)} to ${whole(line.stop)}` : "–"),
     el("td", { class: "number" }, line.cost || "no noise"),
     el("td", {}, (line.kind === "read" ? "released" : "lost by a restore") + (line.generation > 1 ? `, generation ${line.generation}` : ""))));
-  return [el("p", {}, number(ledger.length, whole(ledger.length)), ledger.length === 1 ? " release" : " releases",
+  return [el("p", {}, number(ledger.length, whole(ledger.length)), ledger.length === 1 ? " line" : " lines",
     ledger.length > newest.length ? `; the newest ${newest.length}:` : ":"),
     table("Releases", [["arm", ""], ["rewards", "number"], ["cost", "number"], ["what", ""]], rows)];
 }
