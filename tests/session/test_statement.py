@@ -329,6 +329,7 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
         "We learn from you at most 3 times; this holds for all these times together.",
         "That you took part, when, which option you got",
         "Also whether we got your outcome.",
+        "thrown away; a pseudonym of you and how often we learned from you, the list of choices",
         f"Questions? Ask {ADA}.",
         "WARNING: this is a test with simulated noise",
     ):

@@ -281,6 +281,7 @@ def participant_text(session: Session) -> str:
     names = [str(arm) for arm, status in session.arms if status != "retired"]
     is_sticky = people is not None and people.kept is not None
     held = "" if waits is None else f" for longer than {length_words(waits)}"
+    pseudonym = "" if people is None else "a pseudonym of you and how often we learned from you, "
     parts = [
         "INFORMATION FOR PARTICIPANTS",
         f"Name of the trial: {session.campaign}. {datetime.now(UTC):%Y-%m-%d}.",
@@ -305,8 +306,8 @@ def participant_text(session: Session) -> str:
             else "Nobody. Your own device changes it at random before it is sent."
         ),
         "How long things are kept. Sums of outcomes until they are published with noise or thrown "
-        "away; the list of choices, without outcomes, as long as the trial is kept; published "
-        "numbers for ever.",
+        f"away; {pseudonym}the list of choices, without outcomes, as long as the trial is kept; "
+        "published numbers for ever.",
     ]
     if isinstance(policy, ContextualPolicy):
         known = policy.feature_names or (f"{policy.features} numbers",)
