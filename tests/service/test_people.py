@@ -68,6 +68,16 @@ def test_the_statement_counts_users_and_those_of_the_window(make: Open, parts: A
     assert f"Users learned from in the window that is open{over}: 2." in said
 
 
+def test_whose_only_round_is_void_has_no_learned_round(store: Any) -> None:
+    alone = dpb.Session(dpb.DPKLUCB(arms=2, epsilon=1), noise=dpb.SimulatedNoise(1), **TWICE)
+    for each in (alone, create(store, **TWICE)):
+        asked = [each.ask(user=user) for user in range(3)]
+        each.void(asked[0])
+        assert "answered or not: 2." in " ".join(each.statement().split())
+        each.ask(user=0)
+        assert "answered or not: 3." in " ".join(each.statement().split())
+
+
 # The arms that they keep: sealed, of one length, deleted with the person
 
 

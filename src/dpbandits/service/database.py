@@ -870,13 +870,14 @@ class Rows:
         return places
 
     def people(self, window: int) -> tuple[int, int]:
-        """How many people have learned rounds, and how many of them in this window."""
+        """How many people have learned rounds (see `Register.people`), and how many of them in this
+        window.
+        """
         c = tables.contribution.c
+        ever = func.sum(case(((c.used > 0) | (c.window > 0), 1), else_=0))
         learned = func.sum(case(((c.window == window) & (c.used > 0), 1), else_=0))
-        found = self._connection.execute(
-            select(func.count(), learned).where(c.group == self.group)
-        ).one()
-        return int(found[0]), int(found[1] or 0)
+        found = self._connection.execute(select(ever, learned).where(c.group == self.group)).one()
+        return int(found[0] or 0), int(found[1] or 0)
 
     def kept_arm(self, pseudonym: str) -> bytes | None:
         """Which arm a person keeps, sealed."""

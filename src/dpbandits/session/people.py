@@ -174,8 +174,13 @@ class Register:
     def people(self) -> int | None:
         """How many people have learned rounds so far. Who takes part is public. None where a store
         keeps them apart.
+
+        Whose only round was made void has none. With windows such a person may have had others
+        before, and is counted.
         """
-        return len(self.used) if self.complete else None
+        if not self.complete:
+            return None
+        return sum(taken > 0 or window > 0 for window, taken in self.used.values())
 
     @property
     def in_window(self) -> int | None:
