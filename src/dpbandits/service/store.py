@@ -293,7 +293,7 @@ class CampaignStore:
         if (
             guarantee is not None
             and guarantee.noise == "secure"
-            and not (unsealed is True or self._hides)
+            and not (unsealed is True or self.hides)
         ):
             warnings.warn(NO_KEY, PrivacyWarning, stacklevel=3)
         rows = [layout.row, *(row for row in layout.parts.values() if row != layout.row)]
@@ -312,7 +312,7 @@ class CampaignStore:
         return self.open(name, policy=type(policy))
 
     @property
-    def _hides(self) -> bool:
+    def hides(self) -> bool:
         """Whether private rows are sealed, or never on a disk."""
         return self._seal.has_key or not self.database.is_durable
 
@@ -322,7 +322,7 @@ class CampaignStore:
         Raises:
             ValueError: they would, and it is not said that they may. Nothing was created.
         """
-        if options.get("attribution_window") is None or self._hides:
+        if options.get("attribution_window") is None or self.hides:
             return False
         if unsealed is not True:
             raise refusal("in_clear")

@@ -171,10 +171,14 @@ def serve_command(
     Example: [bold]dpbandits serve --store sqlite:///trial.db --port 8080[/]
     """
     with one_line_errors("What was acknowledged is on disk."):
+        from dpbandits.service.store import NO_KEY
+
         asked: dict[str, Any] = {"host": host, "witness": witness, "workers": workers}
         if not looking and store not in MEMORY:
             with opened_database(store, witness, makes=True) as opened:
                 asked["witness"] = witness or opened.witness.path  # which is warned of once
+                if not (opened.hides or demo):
+                    typer.echo(f"Warning: {NO_KEY}", err=True)
         from dpbandits.service.server.connections import ConnectionLimits
         from dpbandits.service.server.serving import serve
 

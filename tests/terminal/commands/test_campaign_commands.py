@@ -236,11 +236,18 @@ def test_a_server_is_asked_looked_at_and_exported(
     assert [row["id"] for row in rows] == ["1", "2", "3"]
 
 
-def test_a_taken_port_is_said_before_anything_is_served(run: Any) -> None:
+def test_a_taken_port_and_a_missing_key_are_said_before_anything_is_served(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        printed = run("serve", "--port", str(taken.getsockname()[1]), code=2)
+        port = str(taken.getsockname()[1])
+        printed = run("serve", "--port", port, code=2)
+        monkeypatch.setenv("DPBANDITS_KEY", "5" * 64)
+        with_key = run("serve", "--port", port, code=2)
     assert "--port 8081" in " ".join(printed.split())
     assert "Serving" not in printed
+    assert "Warning: This store has no key" in printed
+    assert "no key" not in with_key
 
 
 def test_a_witness_beside_the_database_is_warned_of_once(
