@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
 from hashlib import sha256
+from inspect import signature
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -183,6 +184,9 @@ def policy_from(data: Mapping[str, Any]) -> Policy:
         raise ValueError("Expected policy.name and the policy's own arguments.")
     lists = {key: value for key, value in arguments.items() if key != "public_contexts"}
     require_few_arms(longest_list(lists))  # before a graph, say, is made of its edges
+    for each in signature(known[name]).parameters.values():
+        if each.default is each.empty and each.name not in arguments:
+            raise ValueError(f"Expected {each.name}=, for which {name} has no default.")
     try:
         policy = policy_made(known[name], arguments)
     except (TypeError, LookupError, OverflowError, RecursionError) as error:

@@ -866,8 +866,7 @@ def policy_made(kind: type[Policy], values: dict[str, Any]) -> Policy:
     unknown = sorted(set(values) - known)
     if unknown:
         raise ValueError(
-            f"{kind.__name__} does not take {', '.join(unknown)}; it takes "
-            f"{', '.join(sorted(known))}."
+            f"Expected no {'=, '.join(unknown)}=: {kind.__name__} takes {', '.join(sorted(known))}."
         )
     if isinstance(values.get("problem"), dict):
         values = values | {"problem": problem_from_data(values["problem"])}

@@ -554,7 +554,7 @@ def given_options(name: str, options: str) -> dict[str, Any]:
         if option not in known:
             raise ValueError(
                 f"--options: there is no {option!r}{close_to(option, known)}; known are "
-                f"{', '.join(known)}."
+                f"{', '.join(known)}. Arguments of the policy, such as grid, stand in --policy."
             )
     try:
         return NewCampaign(name=name, policy={}, **said).options()

@@ -191,7 +191,9 @@ NO_JSON = [
 
 OTHERS: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"policy": {"name": "Nobody"}}, "no_such_policy", []),
-    ({"policy": {"name": "DPKLUCB"}}, "policy", []),
+    ({"policy": {"name": "DPKLUCB", "arms": 2}}, "policy", ["epsilon"]),
+    ({"policy": {**POLICY, "model": "local"}}, "policy", ["model"]),
+    ({"policy": {**POLICY, CANARY: 1}}, "policy", []),
     ({"policy": {**POLICY, "class": "UCB1"}}, "policy", []),
     ({"policy": {**POLICY, "epsilon": "0"}}, "policy", ["epsilon"]),
     ({"policy": {**POLICY, "epsilon": "1e-9999999"}}, "policy", ["epsilon"]),

@@ -439,10 +439,13 @@ def invalid(error: RequestValidationError) -> JSONResponse:
 
 def option_in(error: Exception) -> str | None:
     """Return the option, or the policy's argument, that an error of a new campaign is about. It is
-    one of ours: nothing that was sent is named.
+    one of ours, or one that can be a field's name (see `where_and_what`).
     """
-    found = re.match(r"Expected (?:no )?(\w+)=", str(error))
-    return found[1] if found is not None and found[1] in known_options() else None
+    found = re.match(r"Expected (no )?(\w+)=", str(error))
+    if found is None:
+        return None
+    is_field = found[1] is not None and FIELD.fullmatch(found[2]) is not None
+    return found[2] if is_field or found[2] in known_options() else None
 
 
 @cache
