@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +10,7 @@ import pytest
 
 from dpbandits import datasets
 from dpbandits.core.errors import DataError
+from tests.datasets import refuses, written
 
 HEADLINES = """clickability_test_id,test_week,headline,impressions,clicks,winner
 t1,201305,"One, two",100,10,True
@@ -21,10 +22,8 @@ t4,201403,Six,10,0,False
 """
 
 
-def headlines(folder: Path, text: str = HEADLINES) -> Path:
-    path = folder / "tests.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
+def headlines(folder: Path) -> Path:
+    return written(folder, HEADLINES, "tests.csv")
 
 
 def test_upworthy_gathers_arms_by_test_and_leaves_out_the_imbalanced_weeks(tmp_path: Path) -> None:
@@ -52,7 +51,7 @@ def test_upworthy_finds_one_test(tmp_path: Path) -> None:
 def test_upworthy_reads_parquet_and_gzip(tmp_path: Path) -> None:
     path = headlines(tmp_path)
     pl.read_csv(path).write_parquet(tmp_path / "tests.parquet")
-    (tmp_path / "tests.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    written(tmp_path, HEADLINES, "tests.csv.gz")
     assert (
         datasets.upworthy(tmp_path / "tests.parquet")
         == datasets.upworthy(path)
@@ -73,9 +72,8 @@ def test_upworthy_reads_parquet_and_gzip(tmp_path: Path) -> None:
     ],
 )
 def test_upworthy_says_where_it_is_wrong(tmp_path: Path, old: str, new: str, where: str) -> None:
-    assert HEADLINES.count(old) == 1
-    with pytest.raises(DataError, match=rf"tests\.csv{where}"):
-        datasets.upworthy(headlines(tmp_path, HEADLINES.replace(old, new)))
+    path = headlines(tmp_path)
+    refuses(lambda: datasets.upworthy(path), path, old, new, rf"tests\.csv{where}")
 
 
 LOG = ",timestamp,item_id,position,click,propensity_score\n" + "".join(
@@ -84,10 +82,12 @@ LOG = ",timestamp,item_id,position,click,propensity_score\n" + "".join(
 )
 
 
-def log_file(folder: Path, text: str = LOG) -> Path:
-    path = folder / "log.csv.gz"
-    path.write_bytes(gzip.compress(text.encode()))
-    return path
+LINE = "4,2019,0,2,1,0.5"
+WRONG = ("0,2,0.7,0.5", "0,2,7,0.5", "0,2,1,1.5", "0,2,1,0", "0,2,1,nan", "-1,2,1,0.5")
+
+
+def log_file(folder: Path) -> Path:
+    return written(folder, LOG, "log.csv.gz")
 
 
 def test_obd_is_a_replay_of_the_log(tmp_path: Path) -> None:
@@ -100,59 +100,43 @@ def test_obd_is_a_replay_of_the_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "where"),
+    ("old", "new", "where"),
     [
-        *(
-            (line, r"log\.csv\.gz, row 5")
-            for line in (
-                "4,2019,0,2,0.7,0.5",
-                "4,2019,0,2,7,0.5",
-                "4,2019,0,2,1,1.5",
-                "4,2019,0,2,1,0",
-                "4,2019,0,2,1,nan",
-                "4,2019,-1,2,1,0.5",
-            )
-        ),
-        ("4,2019,3,2,1,0.5", "Arm 2 never occurs"),
-        ("4,2019,0,2,1,0.00001", "would accept about "),
+        *((LINE, f"4,2019,{wrong}", r"log\.csv\.gz, row 5") for wrong in WRONG),
+        (LINE, "4,2019,3,2,1,0.5", "Arm 2 never occurs"),
+        (LINE, "4,2019,0,2,1,0.00001", "would accept about "),
+        ("item_id", "item", "lacks the columns item_id"),
     ],
 )
-def test_obd_says_where_it_is_wrong(tmp_path: Path, line: str, where: str) -> None:
-    with pytest.raises(DataError, match=where):
-        datasets.obd(log_file(tmp_path, LOG.replace("4,2019,0,2,1,0.5", line)))
+def test_obd_says_where_it_is_wrong(tmp_path: Path, old: str, new: str, where: str) -> None:
+    path = log_file(tmp_path)
+    refuses(lambda: datasets.obd(path), path, old, new, where)
 
 
 def test_obd_says_what_it_cannot_select(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="lacks the columns item_id"):
-        datasets.obd(log_file(tmp_path, LOG.replace("item_id", "item")))
-    with pytest.raises(DataError, match=r"position= one of \[1, 2, 3\], got 4"):
-        datasets.obd(log_file(tmp_path), position=4)
-    with pytest.raises(DataError, match=r"Arm 1 never occurs.*Take a longer log, or all positions"):
-        datasets.obd(log_file(tmp_path), position=2)
-    with pytest.raises(DataError, match="row 3: expected item_id below 1, the number of items"):
-        datasets.obd(log_file(tmp_path), items=1)
+    chosen: dict[str, dict[str, int]] = {
+        r"position= one of \[1, 2, 3\], got 4": {"position": 4},
+        r"Arm 1 never occurs.*Take a longer log, or all positions": {"position": 2},
+        "row 3: expected item_id below 1, the number of items": {"items": 1},
+    }
+    for words, options in chosen.items():
+        with pytest.raises(DataError, match=words):
+            datasets.obd(log_file(tmp_path), **options)
 
 
 RATES = "campaign,item_id,prior_alpha,prior_beta\nmen,1,1,3\nmen,0,1.5,1.5\nall,0,1,9\n"
 
 
 def test_obd_rates_are_those_of_the_prior_counts(tmp_path: Path) -> None:
-    path = tmp_path / "rates.csv"
-    path.write_text(RATES)
+    path = written(tmp_path, RATES, "rates.csv")
     assert datasets.obd_rates(path, "men").means.tolist() == [0.5, 0.25]
     assert datasets.obd_rates(path).means.tolist() == [0.1]
     with pytest.raises(ValueError, match="campaign= one of all, men; got 'women'"):
         datasets.obd_rates(path, "women")
-    path.write_text(RATES.replace("men,1,", "men,2,"))
-    with pytest.raises(DataError, match="campaign 'men' to list items 0 to 1, each once"):
-        datasets.obd_rates(path, "men")
-    path.write_text(RATES.replace("1,9", "0,9"))
-    with pytest.raises(
-        DataError, match=r"rates.csv, row 3, column prior_alpha: expected a finite number above 0"
+    lacks = "lacks the columns prior_beta; it has campaign, item_id, prior_alpha, beta"
+    for campaign, old, new, words in (
+        ("men", "men,1,", "men,2,", "campaign 'men' to list items 0 to 1, each once"),
+        ("all", "1,9", "0,9", "rates.csv, row 3, column prior_alpha: expected a finite number ab"),
+        ("all", "prior_beta", "beta", lacks),
     ):
-        datasets.obd_rates(path)
-    path.write_text(RATES.replace("prior_beta", "beta"))
-    with pytest.raises(
-        DataError, match="lacks the columns prior_beta; it has campaign, item_id, prior_alpha, beta"
-    ):
-        datasets.obd_rates(path)
+        refuses(partial(datasets.obd_rates, path, campaign), path, old, new, words)

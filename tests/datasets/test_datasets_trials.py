@@ -23,27 +23,16 @@ def test_every_trial_is_a_bandit_with_its_source() -> None:
         trial = clinical(name)
         assert trial.name == name
         assert trial.title
-        assert (
-            len(trial.arms)
-            == len(set(trial.arms))
-            == len(trial.events)
-            == len(trial.patients)
-            == trial.environment.arms
-            == arms
-        )
-        assert trial.environment.means.tolist() == [
-            e / n for e, n in zip(trial.events, trial.patients, strict=True)
-        ]
+        counts = trial.events, trial.patients
+        assert {len(trial.arms), len({*trial.arms}), *map(len, counts)} == {arms}
+        rates = [events / patients for events, patients in zip(*counts, strict=True)]
+        assert trial.environment.means.tolist() == rates
         assert "Simple sums over" in trial.source
 
 
 def test_known_rates() -> None:
-    assert clinical("smoking").environment.means.round(4).tolist() == [
-        0.1856,
-        0.1651,
-        0.0987,
-        0.0837,
-    ]
+    smoking = clinical("smoking").environment.means
+    assert smoking.round(4).tolist() == [0.1856, 0.1651, 0.0987, 0.0837]
     assert clinical("depression").environment.means.max().round(4) == 0.6479
     # the two best are hard to tell apart
     assert clinical("stroke").environment.gaps[1].round(5) == 0.00054

@@ -11,6 +11,7 @@ import pytest
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets import Films, films_from_counts, movielens
+from tests.datasets import refuses
 
 # Films 30 and 10 have two viewers each, 20 three, 40 one, 50 none. User 9 comes before user 7 in
 # the files.
@@ -123,35 +124,23 @@ def test_ratings_of_unlisted_films_can_be_left_out(tmp_path: Path) -> None:
         movielens(folder(tmp_path, rated="userId,movieId\n1,21\n"), drop_unlisted=True)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("7,20,4.5,964982703", "7,twenty,4.5,9"),
-        ("7,20,4.5,964982703", "7,,4.5,9"),
-        ("7,20,4.5,964982703", "7,21,4.5,9"),
+RATING = "7,20,4.5,964982703"
+BROKEN = {
+    "ratings.csv": (
+        *((RATING, wrong) for wrong in ("7,twenty,4.5,9", "7,,4.5,9", "7,21,4.5,9")),
         ("userId", "user"),
-    ],
-)
-def test_broken_ratings_are_refused(old: str, new: str, tmp_path: Path) -> None:
-    assert RATED["ratings.csv"].count(old) == 1
-    with pytest.raises(DataError, match=r"ratings|MovieLens publishes"):
-        movielens(folder(tmp_path, rated=RATED["ratings.csv"].replace(old, new)), films=1)
+    ),
+    "movies.csv": (("40,", "10,"), ("40,", "ten,"), ("genres\n", "kinds\n")),
+    "movies.dat": (("40::", "x::"), ("Forty (1940)::Drama", "")),
+}
 
 
-@pytest.mark.parametrize(
-    ("listed", "old", "new"),
-    [
-        ("movies.csv", "40,", "10,"),
-        ("movies.csv", "40,", "ten,"),
-        ("movies.csv", "genres\n", "kinds\n"),
-        ("movies.dat", "40::", "x::"),
-        ("movies.dat", "Forty (1940)::Drama", ""),
-    ],
-)
-def test_broken_lists_are_refused(listed: str, old: str, new: str, tmp_path: Path) -> None:
-    assert LISTED[listed].count(old) == 1
-    with pytest.raises(DataError, match=r"film|MovieLens publishes"):
-        movielens(folder(tmp_path, listed, films=LISTED[listed].replace(old, new)))
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_files_are_refused(name: str, tmp_path: Path) -> None:
+    path = folder(tmp_path, "movies.dat" if name == "movies.dat" else "movies.csv") / name
+    for old, new in BROKEN[name]:
+        words = "film|ratings|MovieLens publishes"
+        refuses(lambda: movielens(tmp_path, films=1), path, old, new, words)
 
 
 def test_what_is_no_movielens_set_is_refused(tmp_path: Path) -> None:
@@ -185,33 +174,27 @@ COUNTS = {
 }
 
 
-def counts_file(where: Path, old: str = "", new: str = "") -> Path:
-    path, text = where / "counts.json", json.dumps(COUNTS)
-    assert text.count(old) == 1 or not old
-    path.write_text(text.replace(old, new) if old else text)
+def counts_file(where: Path) -> Path:
+    path = where / "counts.json"
+    path.write_text(json.dumps(COUNTS))
     return path
 
 
 def test_films_from_counts(tmp_path: Path) -> None:
     films = films_from_counts(counts_file(tmp_path))
-    assert (films.ids, films.titles, films.genres, films.people) == (
-        (1, 2, 3),
-        ("A", "B", "C"),
-        ("Action", "Drama"),
-        10,
-    )
+    assert (films.ids, films.titles, films.people) == ((1, 2, 3), ("A", "B", "C"), 10)
+    assert films.genres == ("Action", "Drama")
     assert films.independent().means.tolist() == [0.9, 0.4, 0.4]
     assert films.vectors.tolist() == [[0, 0], [1, 1], [1, 0]]
     assert repr(films) == "Films(films=3, genres=2, people=10, counts only)"
-    with pytest.raises(
-        ValueError, match=r"user by user; these films have counts only.*movielens\(\)"
-    ):
+    only = r"user by user; these films have counts only.*movielens\(\)"
+    with pytest.raises(ValueError, match=only):
         films.users()
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_broken_counts_are_refused(tmp_path: Path) -> None:
+    path = counts_file(tmp_path)
+    for old, new in (
         ('"n_users": 10', '"n_users": "10"'),
         ('"n_users": 10', '"n_users": 0'),
         ('"movies"', '"films"'),
@@ -222,11 +205,8 @@ def test_films_from_counts(tmp_path: Path) -> None:
         ("[1, 1]", "[1, 2]"),
         ('"id": 3', '"id": 2'),
         ("[1, 1]", "[1, 1"),
-    ],
-)
-def test_broken_counts_are_refused(old: str, new: str, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"counts\.json"):
-        films_from_counts(counts_file(tmp_path, old, new))
+    ):
+        refuses(lambda: films_from_counts(path), path, old, new, r"counts\.json")
 
 
 def best_basis(films: Films) -> tuple[int, int]:

@@ -4,7 +4,6 @@ real ones.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets.networks import Network, isp, roads, social
+from tests.datasets import refuses, written
 
 ROADS = """<NUMBER OF ZONES> 1\t\t
 <NUMBER OF NODES> 4
@@ -38,14 +38,12 @@ SOCIAL = "# a comment\n10 9\n9 2\n2 9\n2 2\n"
 WEIGHTED = "4 5\n0 1 0.333333\n0 1 0.333333\n2 1 0.333333\n1 2 0.5\n2 2 0.5\n"
 
 
-def written(where: Path, text: str, name: str = "net.txt") -> Path:
-    path = where / name
-    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-    return path
+def net(where: Path, text: str, name: str = "net.txt") -> Path:
+    return written(where, text, name)
 
 
 def test_roads(tmp_path: Path) -> None:
-    network = roads(written(tmp_path, ROADS))
+    network = roads(net(tmp_path, ROADS))
     assert network.nodes == ("1", "2", "3", "4")
     assert network.edges == ((0, 1), (1, 2), (1, 3), (3, 0))
     assert network.directed
@@ -57,12 +55,12 @@ def test_roads(tmp_path: Path) -> None:
 
 
 def test_roads_may_be_compressed_and_lack_the_first_thru_node(tmp_path: Path) -> None:
-    network = roads(written(tmp_path, ROADS.replace("<FIRST THRU NODE> 2\n", ""), "net.tntp.gz"))
+    network = roads(net(tmp_path, ROADS.replace("<FIRST THRU NODE> 2\n", ""), "net.tntp.gz"))
     assert (network.ends_only, len(network.edges)) == ((), 4)
 
 
 def test_isp_merges_directions_and_keeps_the_largest_piece(tmp_path: Path) -> None:
-    network = isp(written(tmp_path, ISP))
+    network = isp(net(tmp_path, ISP))
     assert network.nodes == ("New+York,+NY1", "Paris2", "Lyon3")
     assert network.edges in (((0, 1), (1, 2)), ((0, 1), (2, 1)))
     assert network.cost.tolist() == [7, 1]  # of two latencies of one link the smaller
@@ -70,23 +68,23 @@ def test_isp_merges_directions_and_keeps_the_largest_piece(tmp_path: Path) -> No
 
 
 def test_social_undirected(tmp_path: Path) -> None:
-    network = social(written(tmp_path, SOCIAL))
+    network = social(net(tmp_path, SOCIAL))
     assert network.nodes == ("2", "9", "10")  # by number
     assert network.edges == ((2, 1), (1, 0))  # an edge once, no loop
     assert (network.directed, network.cost.tolist()) == (False, [1, 1])
     # names that are no numbers: as they come
-    assert social(written(tmp_path, "b a\na c\n")).nodes == ("b", "a", "c")
-    assert social(written(tmp_path, SOCIAL, "net.gz")).edges == network.edges
+    assert social(net(tmp_path, "b a\na c\n")).nodes == ("b", "a", "c")
+    assert social(net(tmp_path, SOCIAL, "net.gz")).edges == network.edges
 
 
 def test_social_directed_is_as_listed(tmp_path: Path) -> None:
-    network = social(written(tmp_path, SOCIAL), directed=True)
+    network = social(net(tmp_path, SOCIAL), directed=True)
     assert network.edges == ((2, 1), (1, 0), (0, 1), (0, 0))
     assert network.simple().edges == ((2, 1), (1, 0), (0, 1))
 
 
 def test_social_with_probabilities(tmp_path: Path) -> None:
-    network = social(written(tmp_path, WEIGHTED, "net.txt.gz"))
+    network = social(net(tmp_path, WEIGHTED, "net.txt.gz"))
     # node 3 has no edge; the first line says it is there
     assert network.nodes == ("0", "1", "2", "3")
     assert network.directed
@@ -94,7 +92,7 @@ def test_social_with_probabilities(tmp_path: Path) -> None:
     assert network.simple().edges == ((0, 1), (2, 1), (1, 2))
     assert network.simple().indegree_probabilities().tolist() == [1 / 2, 1 / 2, 1]
     assert network.connected().dropped == 1
-    assert social(written(tmp_path, WEIGHTED), directed=False).edges == ((0, 1), (2, 1))
+    assert social(net(tmp_path, WEIGHTED), directed=False).edges == ((0, 1), (2, 1))
 
 
 LINK = "\t2\t4\t9000\t6\t;"
@@ -119,25 +117,23 @@ BROKEN: list[tuple[Callable[[Path], Network], str, str, list[str]]] = [
 def test_a_broken_line_is_named(
     read: Callable[[Path], Network], text: str, old: str, news: list[str], tmp_path: Path
 ) -> None:
-    assert text.count(old) == 1
-    line = text[: text.index(old)].count("\n") + 1
+    path, line = net(tmp_path, text), text[: text.index(old)].count("\n") + 1
     for new in news:
-        with pytest.raises(DataError, match=rf"net\.txt, line {line}: expected"):
-            read(written(tmp_path, text.replace(old, new)))
+        refuses(lambda: read(path), path, old, new, rf"net\.txt, line {line}: expected")
 
 
 def test_a_network_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    path = net(tmp_path, ROADS)
     for old, new in (
         (LINK, ""),
         ("<NUMBER OF NODES> 4\n", ""),
         ("LINKS> 4", "LINKS> 0"),
         ("free_flow_time", "time"),
     ):
-        with pytest.raises(DataError, match=r"net\.txt: expected"):
-            roads(written(tmp_path, ROADS.replace(old, new)))
+        refuses(lambda: roads(path), path, old, new, r"net\.txt: expected")
     for read, text in ((isp, ""), (isp, "a a 1\n"), (social, ""), (social, "# nothing\n")):
         with pytest.raises(DataError, match=r"net\.txt holds no edge"):
-            read(written(tmp_path, text))
+            read(net(tmp_path, text))
 
 
 def test_a_network_of_ones_own_is_checked() -> None:

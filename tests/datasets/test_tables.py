@@ -13,6 +13,7 @@ import pytest
 
 from dpbandits.core.errors import DataError
 from dpbandits.datasets import table
+from tests.datasets import written
 
 SECRET = "37.25"  # stands for somebody's datum in the files below
 
@@ -23,12 +24,6 @@ def refused(path: Path, words: str, **options: object) -> None:
     assert SECRET not in str(caught.value)
     assert caught.value.__cause__ is None  # no chained error shows it either
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-def written(folder: Path, text: str | bytes, name: str = "rewards.csv") -> Path:
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
 
 
 BROKEN: list[tuple[str | bytes, str]] = [
@@ -48,7 +43,7 @@ BROKEN: list[tuple[str | bytes, str]] = [
 
 @pytest.mark.parametrize(("text", "where"), BROKEN)
 def test_a_broken_csv_is_refused(text: str | bytes, where: str, tmp_path: Path) -> None:
-    refused(written(tmp_path, text), f"rewards.csv.*{where}")
+    refused(written(tmp_path, text, "rewards.csv"), f"rewards.csv.*{where}")
 
 
 def test_a_gzip_file_is_checked(tmp_path: Path) -> None:

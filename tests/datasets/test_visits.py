@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +9,16 @@ import pytest
 
 from dpbandits import datasets
 from dpbandits.core.errors import DataError
+from tests.datasets import refuses, written
 
+VISITED, LISTED = "msweb_visits.csv.gz", "vroots.csv"
 VISITS = "user,vroot\n7,1001\n7,1000\n8,1001\n9,1003\n9,1003\n9,1001\n"
 AREAS = "vroot,title\n1003,Games\n1000,News\n1001,Help\n1002,Games\n"
 
 
-def site(folder: Path, visits: str = VISITS, areas: str = AREAS) -> Path:
-    (folder / "msweb_visits.csv.gz").write_bytes(gzip.compress(visits.encode()))
-    (folder / "vroots.csv").write_text(areas)
+def site(folder: Path) -> Path:
+    for name, text in ((VISITED, VISITS), (LISTED, AREAS)):
+        written(folder, text, name)
     return folder
 
 
@@ -60,16 +61,11 @@ def test_msweb_says_what_is_wrong_with_its_files(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"Expected a file at .*vroots.csv; there is none"):
         datasets.msweb(tmp_path)
     with pytest.raises(DataError, match="to be a folder; it is a file"):
-        datasets.msweb(site(tmp_path) / "vroots.csv")
-    with pytest.raises(
-        DataError, match=r"msweb_visits.csv.gz, row 7: expected a vroot that vroots.csv lists"
+        datasets.msweb(site(tmp_path) / LISTED)
+    for name, old, new, words in (
+        (VISITED, "9,1001", "9,1009", "row 6: expected a vroot that vroots.csv lists"),
+        (VISITED, "user", "person", "lacks the columns user; it has person, vroot"),
+        (VISITED, "7,1001", "seven,1001", "row 1, column user: expected a whole number"),
+        (LISTED, "1000,News\n", "1000,News\n" * 2, "lists an area twice"),
     ):
-        datasets.msweb(site(tmp_path, visits=VISITS + "9,1009\n"))
-    with pytest.raises(DataError, match=r"vroots.csv lists an area twice"):
-        datasets.msweb(site(tmp_path, areas=AREAS + "1000,News\n"))
-    with pytest.raises(
-        DataError, match=r"msweb_visits.csv.gz lacks the columns user; it has person, vroot"
-    ):
-        datasets.msweb(site(tmp_path, visits=VISITS.replace("user", "person")))
-    with pytest.raises(DataError, match="row 1, column user: expected a whole number"):
-        datasets.msweb(site(tmp_path, visits=VISITS.replace("7,1001", "seven,1001")))
+        refuses(lambda: datasets.msweb(tmp_path), tmp_path / name, old, new, f"{name}.*{words}")
