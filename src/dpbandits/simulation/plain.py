@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from heapq import heappop, heappush
 from typing import Any, NamedTuple, Protocol, final, runtime_checkable
 
@@ -32,10 +32,10 @@ from dpbandits.policies.contract import (
     Release,
     Step,
     begin_step,
+    problem_of,
     step_after,
 )
 from dpbandits.session.session import Session
-from dpbandits.simulation.runs import Curve
 from dpbandits.vault import Books, OpenBlock, Steps, Vault, add_records, release_of
 
 # Delayed rewards: a number of rounds after their decisions, fixed or random.
@@ -329,6 +329,76 @@ class Path(NamedTuple):
     found: Identified | None = None
 
 
+# The counts of a plain run: plays and their rewards at every checkpoint.
+
+
+class Curve:
+    """Counts plays and keeps a copy at every checkpoint (increasing rounds).
+
+    It keeps two further sums: the expected value of super arms whose value is not the sum of their
+    arms, and the played rewards if all rewards are fixed beforehand.
+    """
+
+    def __init__(self, policy: Policy, environment: Environment, checkpoints: Integers) -> None:
+        problem = problem_of(policy)
+        linear = problem is None or problem.linear
+        self._worth = (
+            None
+            if linear or problem is None
+            else lru_cache(None)(partial(problem.value, means=environment.means))
+        )
+        self._environment = environment if environment.fixed and linear else None
+        self._changing = environment if environment.changing else None
+        self._earned, self._gained = 0.0, 0.0
+        self._earned_at, self._gained_at = np.zeros(len(checkpoints)), np.zeros(len(checkpoints))
+        self._weighted = policy.weighted
+        kind: type[np.number[Any]] = np.float64 if policy.weighted else np.int64
+        self.checkpoints, self.now, self._next = checkpoints, np.zeros(policy.arms, kind), 0
+        self.at = np.zeros((len(checkpoints), policy.arms), kind)
+
+    def play(self, t: int, action: Action, times: int) -> None:
+        """Count `times` rounds of `action` after round t."""
+        end = t + times
+        while self._next < len(self.checkpoints) and self.checkpoints[self._next] <= end:
+            mark = int(self.checkpoints[self._next])
+            self._count(t, action, mark - t)
+            self._keep()
+            t = mark
+        self._count(t, action, end - t)
+
+    def _count(self, t: int, action: Action, times: int) -> None:
+        if times == 0:
+            return
+        arms: Any = action if type(action) is int else np.array(action)
+        share: Any = 1
+        if self._weighted:
+            arms, share = np.arange(len(self.now)), arms
+        self.now[arms] += share * times
+        if self._changing is not None:
+            expected = self._changing.expected(t, t + times, np.atleast_1d(arms))
+            self._earned += float((share * expected).sum())
+        elif self._worth is not None:
+            self._earned += self._worth(action) * times
+        if self._environment is not None:
+            given = self._environment.between(t, t + times, np.atleast_1d(arms))
+            self._gained += float((share * given).sum())
+
+    def _keep(self) -> None:
+        self.at[self._next] = self.now
+        self._earned_at[self._next] = self._earned
+        self._gained_at[self._next] = self._gained
+        self._next += 1
+
+    def path(self, rounds: int, releases: int, events: int, **found: Any) -> Path:
+        """Return the run, which may have ended before the last checkpoints."""
+        while self._next < len(self.checkpoints):
+            self._keep()
+        has_worth = self._worth is not None or self._changing is not None
+        found |= {"earned": self._earned_at} if has_worth else {}
+        found |= {"rewards": self._gained_at} if self._environment is not None else {}
+        return Path(self.at, rounds, releases, events, **found)
+
+
 def seen(policy: Policy, action: Action, observe: tuple[int, ...] | None) -> Integers | None:
     """Return the arms whose rewards a round of `action` shows, as an array; None for the played
     arm.
@@ -432,8 +502,7 @@ def play_events(
             if current.progress.count(plan.observe or action, times) is not None:
                 current = next_step(policy, current, vault, public)
                 break
-    outcome = vault.releases, events, vault.ledger, current.state
-    return Path(curve.close(), t, *outcome, earned=curve.worth, rewards=curve.gained)
+    return curve.path(t, vault.releases, events, ledger=vault.ledger, state=current.state)
 
 
 def enter_rounds(
@@ -500,7 +569,5 @@ def play_rounds(
             session.tell(due, reward if randomizer is None else randomizer.report(reward, noise))
         if each is not None:
             each(t, session)
-    outcome = session.ledger, session.state, environment.acceptance
-    return Path(
-        curve.close(), t, session.releases, t, *outcome, earned=curve.worth, rewards=curve.gained
-    )
+    found = {"ledger": session.ledger, "state": session.state}
+    return curve.path(t, session.releases, t, acceptance=environment.acceptance, **found)

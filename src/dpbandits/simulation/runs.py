@@ -4,95 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.inputs import Floats, Integers, numbers_in, shown
-from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable, Tabular
 from dpbandits.environments.base import Environment
 from dpbandits.policies.contract import Policy, problem_of
-
-# The counts of a plain run: plays and their rewards at every checkpoint.
-
-
-class Curve:
-    """Counts plays and keeps a copy at every checkpoint (increasing rounds).
-
-    It keeps two further sums: the expected value of super arms whose value is not the sum of their
-    arms, and the played rewards if all rewards are fixed beforehand.
-    """
-
-    def __init__(self, policy: Policy, environment: Environment, checkpoints: Integers) -> None:
-        problem = problem_of(policy)
-        linear = problem is None or problem.linear
-        self._worth = (
-            None
-            if linear or problem is None
-            else lru_cache(None)(partial(problem.value, means=environment.means))
-        )
-        self._environment = environment if environment.fixed and linear else None
-        self._changing = environment if environment.changing else None
-        self._earned, self._gained = 0.0, 0.0
-        self._earned_at, self._gained_at = np.zeros(len(checkpoints)), np.zeros(len(checkpoints))
-        self._weighted = policy.weighted
-        kind: type[np.number[Any]] = np.float64 if policy.weighted else np.int64
-        self.checkpoints, self.now, self._next = checkpoints, np.zeros(policy.arms, kind), 0
-        self.at = np.zeros((len(checkpoints), policy.arms), kind)
-
-    def play(self, t: int, action: Action, times: int) -> None:
-        """Count `times` rounds of `action` after round t."""
-        end = t + times
-        while self._next < len(self.checkpoints) and self.checkpoints[self._next] <= end:
-            mark = int(self.checkpoints[self._next])
-            self._count(t, action, mark - t)
-            self._keep()
-            t = mark
-        self._count(t, action, end - t)
-
-    def _count(self, t: int, action: Action, times: int) -> None:
-        if times == 0:
-            return
-        arms: Any = action if type(action) is int else np.array(action)
-        share: Any = 1
-        if self._weighted:
-            arms, share = np.arange(len(self.now)), arms
-        self.now[arms] += share * times
-        if self._changing is not None:
-            expected = self._changing.expected(t, t + times, np.atleast_1d(arms))
-            self._earned += float((share * expected).sum())
-        elif self._worth is not None:
-            self._earned += self._worth(action) * times
-        if self._environment is not None:
-            given = self._environment.between(t, t + times, np.atleast_1d(arms))
-            self._gained += float((share * given).sum())
-
-    def _keep(self) -> None:
-        self.at[self._next] = self.now
-        self._earned_at[self._next] = self._earned
-        self._gained_at[self._next] = self._gained
-        self._next += 1
-
-    def close(self) -> Integers | Floats:
-        while self._next < len(self.checkpoints):
-            self._keep()
-        return self.at
-
-    @property
-    def worth(self) -> Floats | None:
-        """`Path.earned`."""
-        kept = self._worth is not None or self._changing is not None
-        return self._earned_at if kept else None
-
-    @property
-    def gained(self) -> Floats | None:
-        """`Path.rewards`."""
-        return self._gained_at if self._environment is not None else None
-
 
 # The result of a simulation: integer play counts, from which all figures follow.
 
