@@ -145,7 +145,6 @@ def test_a_prior_holds_what_it_says() -> None:
     assert first == set(range(5)), "arms come in a random order"
     spans = rates_given([(0.1, 0.2), 0.3])
     assert isinstance(spans, EachRate)
-    assert not spans.steady
     drawn = drawn_means(spans, dpb.Range(0, 1), 50, 0)
     assert ((drawn[:, 0] >= 0.1) & (drawn[:, 0] <= 0.2)).all()
     assert (drawn[:, 1] == 0.3).all()

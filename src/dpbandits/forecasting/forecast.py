@@ -5,7 +5,7 @@ to have lost to it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -201,9 +201,6 @@ def takes_part(baseline: type[Policy]) -> bool:
 KEPT = 24
 """Rounds at which play counts are kept, by ratio."""
 
-SHARE = 10
-"""Draws after which progress is told; where answers are late, it is told after each."""
-
 TellDone = Callable[[int], None]
 """Is told how many more runs are done."""
 
@@ -219,7 +216,6 @@ def plays_of(
     means: Floats,
     visitors: int,
     seed: int,
-    steady: bool,
     tell: TellDone,
     delay: int | DelayLaw | None = None,
     sd: Floats | None = None,
@@ -228,29 +224,17 @@ def plays_of(
     `simulate` with this seed and that draw's means. sd: of an arm's single rewards, shape (arms,).
     """
     at = counted_rounds(visitors).tolist()
-    found = []
-    share = SHARE if delay is None else 1
-    spans = [range(start, min(start + share, len(means))) for start in range(0, len(means), share)]
-    if steady:
-        for span in spans:
-            runs = simulate(
-                policy,
-                world_of(means[0], sd),
-                visitors,
-                runs=len(span),
-                seed=seed,
-                at=at,
-                first=span.start,
-                delay=delay,
-            )
-            found.append(runs.plays_at(at))
-            tell(len(span))
-        return np.concatenate(found)
     play = partial(one_draw, policy, means, visitors, seed, at, delay, sd)
-    for part in shared_out(play, spans):
-        found.append(part)
-        tell(len(part))
-    return np.concatenate(found)
+    found = [play(0)]  # compiles the player
+    tell(1)
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    try:
+        for plays in pool.map(play, range(1, len(means))):
+            found.append(plays)
+            tell(1)
+    finally:  # who stops early waits for no run that has not begun
+        pool.shutdown(cancel_futures=True)
+    return np.stack(found)
 
 
 def one_draw(
@@ -267,7 +251,7 @@ def one_draw(
     runs = simulate(
         policy, environment, visitors, seed=seed, at=at, first=draw, workers=1, delay=delay
     )
-    return np.asarray(runs.plays_at(at)[0])
+    return runs.counts[0]
 
 
 FINEST = 1024
@@ -289,20 +273,6 @@ def world_of(means: Floats, sd: Floats | None) -> Environment:
         np.add.at(rows, (arms, step + 1), chance * rest)
     levels = np.flatnonzero(rows.any(axis=0))
     return Categorical(levels / FINEST, rows[:, levels])
-
-
-def shared_out(play: Callable[[int], Integers], spans: list[range]) -> Iterator[Integers]:
-    """The draws of each span, in order; several at once once the first has compiled the player."""
-    first, *rest = spans[0]
-    done = [play(first)]
-    pool = ThreadPoolExecutor(os.cpu_count() or 1)
-    try:
-        waiting = [pool.map(play, span) for span in (rest, *spans[1:])]
-        yield np.stack([*done, *waiting[0]])
-        for parts in waiting[1:]:
-            yield np.stack(list(parts))
-    finally:  # who stops early waits for no run that has not begun
-        pool.shutdown(cancel_futures=True)
 
 
 # After how many visitors the best arm can be named: the intervals of `beliefs`, at play counts as
@@ -438,7 +408,6 @@ class ForecastTrial(NamedTuple):
     kept: Integers
     visitors: int
     seed: int
-    steady: bool
     span: float
     delay: int | DelayLaw | None
     how: Conditions
@@ -594,9 +563,8 @@ def forecast(
     if among is None:
         first = drawn_means(prior, ruler, draws, seed)
         means = np.stack([how.rates(row).mean(axis=0) for row in first])
-        steady = isinstance(prior, EachRate) and prior.steady
         kept = counted_rounds(visitors)
-        trial = ForecastTrial(means, kept, visitors, seed, steady, ruler.span, delay, how, first)
+        trial = ForecastTrial(means, kept, visitors, seed, ruler.span, delay, how, first)
         rows = foreseen(private, trial, progress)
     else:
         if isinstance(among, Visitors):
@@ -764,7 +732,7 @@ def foreseen(
     for entrant in everything:
         policy = entrant.policy
         if trial.how.are_plain:
-            size = (trial.means, trial.visitors, trial.seed, trial.steady)
+            size = (trial.means, trial.visitors, trial.seed)
             plays = plays_of(policy, *size, tell, trial.delay, trial.how.sd)
             loss = losses(plays, trial)
         else:

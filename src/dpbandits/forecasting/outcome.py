@@ -245,7 +245,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class EachRate:
-    """A number or a range for each arm. steady: no range among them."""
+    """A number or a range for each arm."""
 
     spans: tuple[RateSpan, ...]
     labels: tuple[str, ...] = ()
@@ -253,10 +253,6 @@ class EachRate:
     @property
     def size(self) -> int:
         return len(self.spans)
-
-    @property
-    def steady(self) -> bool:
-        return not any(isinstance(span, tuple) for span in self.spans)
 
     def draw(self, rng: np.random.Generator) -> Floats:
         return np.array([rng.uniform(*span_ends(span)) for span in self.spans])
