@@ -32,7 +32,7 @@ from dpbandits.auditing.evidence import (
 )
 from dpbandits.auditing.report import AuditReport, conclusion, heading
 from dpbandits.auditing.statistical import statistical_level
-from dpbandits.auditing.tables import Neighbours, TwoTables
+from dpbandits.auditing.tables import Neighbours
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful
@@ -85,7 +85,7 @@ class Told:
         self.right = 1 / (1 + math.exp(-epsilon))
 
     def pairs(self) -> list[Neighbours]:
-        return [TwoTables(np.zeros((1, 1)), np.ones((1, 1)), "one round")]
+        return [Neighbours(np.zeros((1, 1)), 0, np.zeros(1), np.ones(1), "one round")]
 
     def outcomes(self, table: Floats, runs: int, seed: int) -> Floats:
         told = np.random.default_rng([seed, 9]).random((runs, 1)) < self.right

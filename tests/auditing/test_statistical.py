@@ -42,7 +42,6 @@ from dpbandits.auditing.statistical import (
 from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, shown_by
 from dpbandits.auditing.tables import (
     Neighbours,
-    TwoTables,
     in_turn_with_another,
     neighbouring,
 )
@@ -258,7 +257,7 @@ class Global:
     name = "coin"
 
     def pairs(self) -> list[Neighbours]:
-        return [TwoTables(np.zeros((1, 1)), np.ones((1, 1)), "one round")]
+        return [Neighbours(np.zeros((1, 1)), 0, np.zeros(1), np.ones(1), "one round")]
 
     def outcomes(self, table: Any, runs: int, seed: int) -> Any:
         return np.random.random((runs, 1))  # noqa: NPY002 - the global generator is the point

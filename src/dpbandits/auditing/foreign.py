@@ -18,7 +18,6 @@ from dpbandits.auditing.effort import clock
 from dpbandits.auditing.subjects import ROUNDS, code
 from dpbandits.auditing.tables import (
     Neighbours,
-    TwoTables,
     counts_of_ones,
     in_turn_with_another,
     late_tapes,
@@ -163,12 +162,11 @@ class RandomizerSubject:
         self.name = repr(self.randomizer)
 
     def pairs(self) -> list[Neighbours]:
-        tables = {
-            name: np.full((1, self.randomizer.width), reward)
-            for name, reward in (("0", 0.0), ("1/2", 0.5), ("1", 1.0))
-        }
+        width = self.randomizer.width
+        rewards = {"0": np.zeros(width), "1/2": np.full(width, 0.5), "1": np.ones(width)}
+        table = np.zeros((1, width))
         return [
-            TwoTables(tables[a], tables[b], f"a reward of {a} against {b}")
+            Neighbours(table, 0, rewards[a], rewards[b], f"a reward of {a} against {b}")
             for a, b in (("0", "1"), ("0", "1/2"), ("1/2", "1"))
         ]
 

@@ -23,25 +23,12 @@ only what is no fraction of two cannot hide all of these. On the usual grid .97 
 """
 
 
-class TwoTables(NamedTuple):
-    """Neighbours as they are."""
+class Neighbours(NamedTuple):
+    """Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a
+    block, arms) where a mechanism is handed the sums of several records at once.
 
-    a: Floats
-    b: Floats
-    label: str
-
-    @property
-    def rounds(self) -> int:
-        return len(self.a) * self.block
-
-    @property
-    def block(self) -> int:
-        return self.a.shape[1] if self.a.ndim == 3 else 1
-
-
-class Replaced(NamedTuple):
-    """A table and what its row becomes on either side. Hundreds of pairs share a table: each is
-    made when it is asked for, since many arms would not fit into memory otherwise.
+    They are a table and what its row becomes on either side. Hundreds of pairs share a table: each
+    is made when it is asked for, since many arms would not fit into memory otherwise.
     """
 
     table: Floats
@@ -49,7 +36,7 @@ class Replaced(NamedTuple):
     before: Floats
     after: Floats
     label: str
-    block: int
+    block: int = 1
 
     @property
     def a(self) -> Floats:
@@ -67,12 +54,6 @@ class Replaced(NamedTuple):
         table = self.table.copy()
         table[self.row] = np.where(np.isnan(row), table[self.row], row)
         return table.reshape(-1, self.block, table.shape[1]) if self.block > 1 else table
-
-
-Neighbours = TwoTables | Replaced
-"""Two reward tables that differ in one record: shape (rounds, arms), or (blocks, records of a
-block, arms) where a mechanism is handed the sums of several records at once.
-"""
 
 
 def backgrounds(arms: int, rounds: int) -> dict[str, Floats]:
@@ -133,7 +114,7 @@ def neighbouring(
     """
     tables, blocks = backgrounds(arms, rounds), f", {block} a block" if block > 1 else ""
     return [
-        Replaced(
+        Neighbours(
             table,
             row,
             before,
@@ -152,7 +133,7 @@ def counts_of_ones(arms: int, rounds: int) -> list[Neighbours]:
     up to it, shows at that number alone.
     """
     return [
-        Replaced(
+        Neighbours(
             np.repeat(np.arange(rounds) < ones, arms).reshape(rounds, arms).astype(float),
             ones,
             np.ones(arms),
@@ -174,7 +155,7 @@ def in_turn_with_another(arms: int, rounds: int) -> list[Neighbours]:
         name: np.concatenate([table, after]) for name, table in backgrounds(arms, rounds).items()
     }
     found = [
-        Replaced(
+        Neighbours(
             table,
             row,
             np.full(arms, high),
@@ -274,7 +255,7 @@ GOLDEN = (5**0.5 - 1) / 2
 def with_drawn_levels(pairs: Sequence[Neighbours], seed: int) -> list[Neighbours]:
     """All of them and some more, each with two rewards of its own."""
     rng = np.random.default_rng([seed, 345])
-    falls = [pair for pair in pairs if isinstance(pair, Replaced) and "falls" in pair.label]
+    falls = [pair for pair in pairs if "falls" in pair.label]
     some = [falls[at] for at in rng.permutation(len(falls))]
     levels, found = drawn_levels(rng.random()), list[Neighbours]()
     for at, pair in enumerate(pairs, start=1):
@@ -291,7 +272,7 @@ def drawn_levels(at: float) -> Iterator[float]:
         at = (at + GOLDEN) % 1
 
 
-def between_levels(pair: Replaced, one: float, other: float) -> Replaced:
+def between_levels(pair: Neighbours, one: float, other: float) -> Neighbours:
     """The same record, between two rewards of which the higher comes first."""
     high, low = max(one, other), min(one, other)
     before, after = (
