@@ -19,7 +19,7 @@ from dpbandits.auditing.tables import Neighbours, late_tapes, mixed, neighbourin
 from dpbandits.checks.checks import horizon_of
 from dpbandits.core.errors import MixedRuns, Parting, Tossed
 from dpbandits.core.inputs import Floats, Integers, shown
-from dpbandits.core.plan import EVERY, Action, Cycle, Draw, Hold, Plan, PublicRng
+from dpbandits.core.plan import EVERY, Action, Cycle, Hold, Plan, PublicRng, fewest_rounds
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.mechanisms.base import Answer, Block, Mechanism, Separable
 from dpbandits.noise.protocol import Relay, Selection
@@ -145,17 +145,6 @@ def releases_again(mechanism: Mechanism, releases: int) -> bool:
     except ValueError:
         return False
     return True
-
-
-def first_release(policy: Policy) -> int:
-    """The number of rounds before anything can be released."""
-    match policy.plan(policy.init(), PublicRng(0, 0)):
-        case Hold(_, rounds, _):
-            return rounds
-        case Cycle(actions, each, _):
-            return len(actions) * each
-        case Draw(_, limits):
-            return min(limits)
 
 
 # Many independent runs at once, in law those of separate ones.
@@ -377,7 +366,8 @@ class PolicySubject:
     def __post_init__(self) -> None:
         self.name = repr(self.policy)
         self._still: bool | None = None
-        every_arm = first_release(self.policy) * self.policy.arms
+        first = self.policy.plan(self.policy.init(), PublicRng(0, 0))
+        every_arm = fewest_rounds(first) * self.policy.arms
         if self.rounds <= every_arm < LATE:
             self.rounds += every_arm
 

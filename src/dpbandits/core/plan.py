@@ -205,6 +205,13 @@ class Draw:
 Plan = Hold | Cycle | Draw
 
 
+def fewest_rounds(plan: Plan) -> int:
+    """Return the fewest recorded decisions after which a plan can be complete."""
+    if isinstance(plan, Draw):
+        return min(plan.limits)
+    return plan.rounds if isinstance(plan, Hold) else plan.each * len(plan.actions)
+
+
 Room = Callable[[Any], int | None]
 """Rewards that an arm's open block still needs; None if only the end of a plan closes it."""
 

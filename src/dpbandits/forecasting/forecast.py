@@ -24,7 +24,7 @@ from dpbandits.core.inputs import (
     shown,
     whole_number,
 )
-from dpbandits.core.plan import Cycle, Draw, Plan, PublicRng
+from dpbandits.core.plan import Draw, PublicRng, fewest_rounds
 from dpbandits.core.privacy import as_fraction
 from dpbandits.environments import Bernoulli, Categorical, Environment
 from dpbandits.environments.changing import Drift
@@ -336,7 +336,7 @@ def one_arm_alone(policy: Policy, visitors: int) -> ReleaseHistory:
     memory = mechanism.init(1)
     for step in range(MOST_RELEASES):
         plan = policy.plan(state, PublicRng(0, step))
-        rounds = length_of(plan)
+        rounds = fewest_rounds(plan)
         release = () if isinstance(plan, Draw) else plan.release
         if t + rounds > visitors or not (release or isinstance(plan, Draw)):
             break
@@ -345,13 +345,6 @@ def one_arm_alone(policy: Policy, visitors: int) -> ReleaseHistory:
         released = Release((0,), answers, t, ((0, rounds),))
         history, state = history.after(released), policy.update(state, plan, released)
     return history
-
-
-def length_of(plan: Plan) -> int:
-    """Rounds of a plan for one arm."""
-    if isinstance(plan, Draw):
-        return plan.limits[0]
-    return plan.each if isinstance(plan, Cycle) else plan.rounds
 
 
 def named_after(schedule: Schedule, plays: Integers, means: Floats, kept: Integers) -> Floats:

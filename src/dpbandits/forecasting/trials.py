@@ -514,7 +514,7 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
         read = tuple(arm for arm in due if counts[arm])
         block = Block(read, tuple(sums[arm] for arm in read), tuple(counts[arm] for arm in read))
         memory, answers = mechanism.answer(memory, block, noise)
-        for arm in (*read, *plan_drops(plan)):
+        for arm in (*read, *plan.drop):
             sums[arm] = counts[arm] = 0
         told = tuple(sorted((arm, times) for arm, times in progress.told.items()))
         release = Release(read, tuple(answers), people, told)
@@ -522,10 +522,6 @@ def steps_of(policy: Any, rates: Floats, how: Conditions, seed: int) -> Iterator
         if policy.guarantee is not None:
             known = known.after(release)
         yield Turn(asked, float(asked @ rates[part]), None if policy.guarantee is None else known)
-
-
-def plan_drops(plan: Plan) -> tuple[int, ...]:
-    return () if isinstance(plan, Draw) else plan.drop
 
 
 def next_people(
