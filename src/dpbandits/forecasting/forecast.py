@@ -567,15 +567,18 @@ def forecast(
             worlds = [among.world(seed, draw) for draw in range(draws)]
         plain = baselines_of(private, visitors, among)
         rows = foreseen_in_worlds(private, plain, worlds, visitors, seed, ruler.span, progress)
-    about = f"rates: {prior}; rewards: {ruler.words}"
-    about += "" if among is None else f"; {among.words}"
-    about += "" if shares is None else f"; {shares.least_words(prior.labels)}"
-    about += f"; {how.silent:g} of people never answer" if how.silent else ""
-    about += f"; {drift}" if drift is not None else ""
-    about += f"; answers come late: {delay}" if delay is not None else ""
-    about += f"; periods of {period:,} visitors" if period else ""
-    about += f"; in play for visitors {shown(dict(present))}" if present else ""
-    played_as = played_words(rewards, sd)
+    said = [
+        f"rates: {prior}",
+        f"rewards: {ruler.words}",
+        "" if among is None else among.words,
+        "" if shares is None else shares.least_words(prior.labels),
+        f"{how.silent:g} of people never answer" if how.silent else "",
+        "" if drift is None else str(drift),
+        "" if delay is None else f"answers come late: {delay}",
+        f"periods of {period:,} visitors" if period else "",
+        f"in play for visitors {shown(dict(present))}" if present else "",
+    ]
+    about, played_as = "; ".join(filter(None, said)), played_words(rewards, sd)
     return Forecast(rows, visitors, draws, prior.size, seed, units, about, cap, played_as)
 
 
