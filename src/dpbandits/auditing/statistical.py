@@ -71,6 +71,16 @@ class Lot(NamedTuple):
 NO_RUNS = Lot(np.zeros((0, 1)), np.zeros((0, 1)), None)
 
 
+def together(*lots: Lot) -> Lot:
+    """The outcomes of all, and the bets on them."""
+    a, b = (
+        np.concatenate([part for part in parts if len(part)] or [np.zeros((0, 1))])
+        for parts in zip(*((lot.a, lot.b) for lot in lots), strict=True)
+    )
+    made = [lot.bets for lot in lots if lot.bets is not None]
+    return Lot(a, b, np.sum(made, axis=0) if made else None)
+
+
 @final
 class Players:
     """Plays runs on all cores. Every task has a seed of its own, so no two share noise.
@@ -130,12 +140,7 @@ class Players:
             parts = list(self._pool.map(play_here, jobs))
             lots = [lot for _, lot in parts]
             clock.waited_by_workers += sum(waits for waits, _ in parts) / self.workers
-        a, b = (
-            np.concatenate([part for part in parts if len(part)] or [np.zeros((0, 1))])
-            for parts in zip(*((lot.a, lot.b) for lot in lots), strict=True)
-        )
-        made = [lot.bets for lot in lots if lot.bets is not None]
-        return Lot(a, b, np.sum(made, axis=0) if made else None)
+        return together(*lots)
 
 
 def follows_its_seed(subject: Subject) -> tuple[bool, bool]:
@@ -382,15 +387,6 @@ def can_tell(lot: Lot) -> bool:
     """
     rows = np.concatenate([lot.a, lot.b]) if len(lot.a) and len(lot.b) else lot.a[:0]
     return bool((rows != rows[:1]).any())
-
-
-def together(before: Lot, lot: Lot) -> Lot:
-    """The outcomes of both."""
-    a, b = (
-        np.concatenate([part for part in parts if len(part)] or [parts[0]])
-        for parts in ((before.a, lot.a), (before.b, lot.b))
-    )
-    return Lot(a, b, None)
 
 
 def promising(lot: Lot, pair: Neighbours, plan: RunPlan) -> float:
