@@ -7,6 +7,7 @@ the policy's and the mechanism's own code.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -267,7 +268,7 @@ class ContextPlayer:
             law: Any = current.plan.law  # type: ignore[union-attr]
             assert isinstance(law, LinearLaw)
             limits = np.array(current.plan.limits)  # type: ignore[union-attr]
-            stacked = stacked_blocks(blocks)
+            together = stacked_blocks(blocks)
             began, full = limits.copy(), -1
             total = current.plan.total  # type: ignore[union-attr]
             end = self.rounds if total is None else kept.t + total
@@ -279,7 +280,7 @@ class ContextPlayer:
                     stop,
                     *given,
                     (law.theta, law.roots, law.sampled, *arranged(law.books)),
-                    stacked,
+                    together,
                     (recent, seen),
                     limits,
                     grid,
@@ -294,7 +295,7 @@ class ContextPlayer:
             told = began - limits
             due = (full,) if full >= 0 else tuple(np.flatnonzero(told).tolist())
             records += int(told.sum())
-            blocks = unstacked(stacked, blocks)
+            blocks = unstacked(together, blocks)
             sums: Any = tuple(blocks[arm][0] for arm in due)
             counts = tuple(int(blocks[arm][1].counts.sum()) for arm in due)
             kept_of: Any = [np.empty((0, p))] * arms
@@ -335,13 +336,18 @@ class ContextPlayer:
         return np.zeros(len(counts.directions), np.int64), counts
 
 
+def stacked(arrays: Sequence[Any]) -> Any:
+    """Arrays of different lengths in one, each filled up with zeros."""
+    room = max(map(len, arrays))
+    whole = np.zeros((len(arrays), room, *arrays[0].shape[1:]), arrays[0].dtype)
+    for arm, array in enumerate(arrays):
+        whole[arm, : len(array)] = array
+    return whole
+
+
 def stacked_books(books: Any) -> tuple[Any, Any]:
     """The arms' books in one array, and the cells of each."""
-    cells = np.array([len(book) for book in books])
-    found = np.zeros((len(books), int(cells.max()), books[0].shape[1]))
-    for arm, book in enumerate(books):
-        found[arm, : len(book)] = book
-    return found, cells
+    return stacked(books), np.array(list(map(len, books)))
 
 
 def stacked_matrices(books: Any) -> tuple[Any, Any]:
@@ -349,35 +355,22 @@ def stacked_matrices(books: Any) -> tuple[Any, Any]:
     each has.
     """
     p = books[0].shape[1]
-    several = np.array([len(book) // p for book in books])
-    found = np.zeros((len(books), int(several.max()), p, p), np.int64)
-    for arm, book in enumerate(books):
-        found[arm, : several[arm]] = book.reshape(-1, p, p)
-    return found, several
+    return stacked_books([book.reshape(-1, p, p).astype(np.int64) for book in books])
 
 
 def stacked_blocks(blocks: list[tuple[Any, PublicCounts]]) -> tuple[Any, ...]:
     """The arms' sums, counts, negatives, directions and reach, each in one array."""
-    parts = [[sums, *counts] for sums, counts in blocks]
-    found = []
-    for at in range(5):
-        each = [part[at] for part in parts]
-        room = max(len(array) for array in each)
-        whole = np.zeros((len(each), room, *each[0].shape[1:]), each[0].dtype)
-        for arm, array in enumerate(each):
-            whole[arm, : len(array)] = array
-        found.append(whole)
-    return tuple(found)
+    return tuple(map(stacked, zip(*([sums, *counts] for sums, counts in blocks), strict=True)))
 
 
 def unstacked(
-    stacked: tuple[Any, ...], blocks: list[tuple[Any, PublicCounts]]
+    together: tuple[Any, ...], blocks: list[tuple[Any, PublicCounts]]
 ) -> list[tuple[Any, PublicCounts]]:
     """The arms' blocks, each of its own size."""
     found = []
     for arm, (sums, counts) in enumerate(blocks):
         sizes = [len(sums), *(len(each) for each in counts)]
-        parts = [whole[arm, :size] for whole, size in zip(stacked, sizes, strict=True)]
+        parts = [whole[arm, :size] for whole, size in zip(together, sizes, strict=True)]
         found.append((parts[0], PublicCounts(*parts[1:])))
     return found
 
