@@ -118,7 +118,7 @@ def in_blocks(setting: Setting, seed: int) -> Iterator[Turn]:
     """Play a campaign whose answers come at once, block by block."""
     policy, path = setting.policy(), setting.path()
     rng, known = np.random.default_rng([seed, REWARDS]), ReleaseHistory.of(policy)
-    vault = open_vault("bandit", policy.mechanism(), policy.arms, dpb.SimulatedNoise(seed), None)
+    vault = open_vault(policy, dpb.SimulatedNoise(seed))
     steps, state, people, number = vault.vault.grid.steps, policy.init(), 0, 0
     while True:
         plan = begin_step(policy, state, number, partial(PublicRng, seed)).plan

@@ -43,24 +43,19 @@ def campaign(
     policy: Policy, means: Any, rounds: int, seed: int, growth: float = GROWTH
 ) -> ReleaseHistory:
     """What was released in one campaign with rewards of 0 and 1."""
-    opened: list[Watched] = []
-
-    def watched(*arguments: Any) -> Watched:
-        opened.append(Watched(open_vault(*arguments), ReleaseHistory.of(policy, growth=growth)))
-        return opened[0]
-
-    rounds = min(rounds, horizon_of(policy))
+    rounds, noise = min(rounds, horizon_of(policy)), SimulatedNoise(seed)
+    watched = Watched(open_vault(policy, noise), ReleaseHistory.of(policy, growth=growth))
     play_events(
         policy,
         Bernoulli(means),
         rounds,
         np.array([rounds]),
-        noise=SimulatedNoise(seed),
+        noise=noise,
         seed=seed,
         rng=np.random.default_rng([seed, 5]),
-        opened=watched,
+        vault=watched,
     )
-    return opened[0].history
+    return watched.history
 
 
 def missed(history: ReleaseHistory, means: Any, delta: float) -> bool:

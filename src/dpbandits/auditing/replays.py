@@ -92,7 +92,7 @@ class AuditRun(NamedTuple):
                 begins=self.noise.begin,
             )
             if self.policy.about.goal == "estimate":
-                run.finish()
+                run.end()
             if run.releases or rounds >= most:
                 return recorder, run
             rounds = min(4 * rounds, most)

@@ -20,13 +20,10 @@ from dpbandits.core.inputs import Floats, Integers, number_within, real_number, 
 from dpbandits.core.plan import EVERY, Action, Cycle, Draw, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Grid
 from dpbandits.environments.base import Environment
-from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.mechanisms.rewards import check_sums
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import (
-    Feedback,
     Policy,
     Public,
     Release,
@@ -182,7 +179,6 @@ def checked_delay(delay: Any) -> DelayLaw:
 # Runs.
 
 
-@final
 class OpenVault:
     """A vault with its books, changed in place: for simulations and audits, one plan at a time.
 
@@ -278,15 +274,10 @@ class OpenVault:
         return self.books.ledger.releases
 
 
-def open_vault(
-    feedback: Feedback,
-    mechanism: Mechanism,
-    arms: int,
-    noise: Noise,
-    randomizer: Randomizer | None,
-) -> OpenVault:
-    """Return an empty vault for a simulation of a policy with this feedback."""
-    return OpenVault(Vault(feedback, mechanism, arms, noise, randomizer))
+def open_vault(policy: Policy, noise: Noise) -> OpenVault:
+    """Return an empty vault for a simulation of a policy."""
+    feedback, randomizer = policy.about.feedback, policy.randomizer()
+    return OpenVault(Vault(feedback, policy.reader, policy.arms, noise, randomizer))
 
 
 def next_step(policy: Policy, current: Step, vault: Any, public: Public) -> Step:
@@ -471,7 +462,7 @@ def play_events(
     seed: int,
     rng: np.random.Generator,
     until: Callable[[Any], bool] | None = None,
-    opened: Callable[..., Any] = open_vault,
+    vault: Any = None,
 ) -> Path:
     """Play one run by events. The cost grows with plans and releases, not with rounds (except for
     `Draw` plans).
@@ -486,11 +477,10 @@ def play_events(
         rng: source of the rewards.
         until: ends the run at the first state (the initial one, or one after a release) for which
             it is true.
-        opened: opens the vault; audits insert a recorder here.
+        vault: an empty one to play with, such as one that audits write down; by default a new one.
     """
     environment, curve = environment.fresh(), Curve(policy, environment, checkpoints)
-    randomizer = policy.randomizer()
-    vault = opened(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
+    vault = open_vault(policy, noise) if vault is None else vault
     public, t, events = partial(PublicRng, seed), 0, 0
     current = begin_step(policy, policy.init(), 0, public)
     while t < rounds and not (until is not None and until(current.state)):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple, final
@@ -15,13 +14,20 @@ import numpy as np
 
 from dpbandits.core.errors import Foreign
 from dpbandits.core.plan import Action, PublicRng
-from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
 from dpbandits.mechanisms.base import Mechanism
-from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contract import Feedback, PlanReplay, Policy, Release, begin_step
-from dpbandits.simulation.plain import Path, moves, next_step, open_vault, play_events, seen
+from dpbandits.policies.contract import PlanReplay, Policy, Release, begin_step
+from dpbandits.simulation.plain import (
+    OpenVault,
+    Path,
+    moves,
+    next_step,
+    open_vault,
+    play_events,
+    seen,
+)
+from dpbandits.vault import Vault
 
 Written = tuple[Any, ...]
 """An immutable copy of a public value at the time of its release."""
@@ -102,77 +108,44 @@ class Released(NamedTuple):
 
 
 @final
-@dataclass
-class Transcript:
-    """One run of a policy. It takes the place of the vault that it records.
+class Transcript(OpenVault):
+    """One run of a central policy: the vault that it is played with, which is also written down.
 
     Args:
         policy: the policy.
         noise: source of noise.
         begins: called before every release.
+
+    Attributes:
         events: recorded rounds and releases, in order.
         path: the run.
     """
 
-    policy: Policy
-    noise: Noise
-    begins: Callable[[], None] | None = None
-    events: list[Entered | Released] = field(default_factory=list)
-    path: Path | None = None
-
-    def __post_init__(self) -> None:
-        self._vault = self._fresh(self.noise)
-
-    def _fresh(self, noise: Noise, wrap: Callable[[Mechanism], Mechanism] | None = None) -> Any:
-        mechanism = self.policy.mechanism()
-        return open_vault(
-            self.policy.about.feedback,
-            wrap(mechanism) if wrap else mechanism,
-            self.policy.arms,
-            noise,
-            None,
-        )
-
-    def opened(
-        self,
-        feedback: Feedback,
-        mechanism: Mechanism,
-        coordinates: int,
-        noise: Noise,
-        randomizer: Randomizer | None,
-    ) -> Any:
-        return self
+    def __init__(
+        self, policy: Policy, noise: Noise, begins: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(central_vault(policy, policy.mechanism(), noise))
+        self.policy, self.begins, self.events = policy, begins, list[Entered | Released]()
+        self.path: Path | None = None
 
     def add_block(self, where: Any, steps: Any, count: int) -> None:
         copied = steps.copy() if isinstance(steps, np.ndarray) else steps
         self.events.append(Entered(where, copied, count, self.records))
-        self._vault.add_block(where, steps, count)
+        super().add_block(where, steps, count)
 
     def release(self, *asked: Any) -> Release:
         if self.begins is not None:
             self.begins()
-        answer: Release = self._vault.release(*asked)
+        answer = super().release(*asked)
         self.events.append(Released(asked, answer, form_of(answer)))
         return answer
 
-    @property
-    def records(self) -> int:
-        return int(self._vault.records)
-
-    @property
-    def releases(self) -> int:
-        return int(self._vault.releases)
-
-    @property
-    def ledger(self) -> tuple[Entry, ...]:
-        return self._vault.ledger
-
-    def finish(self) -> None:
+    def end(self) -> None:
         """Request the last answer of a stopping rule, if it has one."""
         if self.begins is not None:
             self.begins()
         try:
-            answer: Release = self._vault.finish(self.records, ())
+            answer = self.finish(self.records, ())
         except (TypeError, ValueError):
             return
         self.events.append(Released(FINISH, answer, form_of(answer)))
@@ -200,8 +173,8 @@ class Transcript:
             if replayed_plans is not None and event.asked != FINISH:
                 plans.append(replayed_plans.after(answer))
             if form_of(answer) != event.form:
-                return Replay(at, answer, plans)
-        return Replay(None, None, plans)
+                return Replay(at, plans)
+        return Replay(None, plans)
 
     def answers(
         self,
@@ -212,7 +185,8 @@ class Transcript:
         """Yield (event index, recorded release, new answer) for the same requests to a fresh
         vault.
         """
-        vault = self._fresh(noise, wrap)
+        mechanism = self.policy.mechanism()
+        vault = OpenVault(central_vault(self.policy, wrap(mechanism) if wrap else mechanism, noise))
         for at, event in enumerate(self.events):
             if isinstance(event, Entered):
                 vault.add_block(
@@ -230,17 +204,20 @@ class Transcript:
                 )
 
 
+def central_vault(policy: Policy, mechanism: Mechanism, noise: Noise) -> Vault:
+    """Return a vault for records as they are."""
+    return Vault(policy.about.feedback, mechanism, policy.arms, noise, None)
+
+
 class Replay(NamedTuple):
     """The result of a replay.
 
     Args:
         at: index of the first event with another answer; None if all answers are the same.
-        answer: that answer.
         plans: the plans as text, if requested.
     """
 
     at: int | None
-    answer: Release | None
     plans: list[str]
 
 
@@ -257,7 +234,7 @@ def transcript(
     written = Transcript(policy, noise, begins)
     marks, rng = np.array([rounds]), np.random.default_rng(seed)
     written.path = play_events(
-        policy, environment, rounds, marks, noise=noise, seed=seed, rng=rng, opened=written.opened
+        policy, environment, rounds, marks, noise=noise, seed=seed, rng=rng, vault=written
     )
     return written
 
@@ -276,7 +253,7 @@ def decisions(
     appended to `releases`.
     """
     randomizer, rounds = policy.randomizer(), len(table)
-    vault = open_vault(policy.about.feedback, policy.reader, policy.arms, noise, randomizer)
+    vault = open_vault(policy, noise)
     full, bandit = policy.about.feedback == "full", policy.about.feedback == "bandit"
     coins, played = partial(public, seed), list[Action]()
     current = begin_step(policy, policy.init(), 0, coins)
