@@ -5,8 +5,9 @@ of one campaign, answered once.
 from __future__ import annotations
 
 import json
-import threading
+import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,10 @@ ONE = Fraction(1)
 
 def described(campaign: str = "films", epsilon: Fraction = ONE, width: int = 1) -> str:
     return messages.randomizer_to_json(LocalLaplace(epsilon=epsilon, width=width), campaign)
+
+
+def described_with(**fields: object) -> str:
+    return json.dumps(json.loads(described()) | fields)
 
 
 def device(description: str | None = None, **options: Any) -> Client:
@@ -132,13 +137,8 @@ def test_a_source_that_fails_loses_budget_and_sends_nothing() -> None:
     assert budget._answers == {}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [lambda path: MemoryBudget(50), lambda path: FileBudget(path / "budget", total=50)],
-    ids=["memory", "file"],
-)
-def test_threads_share_a_budget(kind: Callable[[Path], Budget], tmp_path: Path) -> None:
-    budget, done = kind(tmp_path), list[int]()
+def test_threads_share_a_budget(budget_of: Callable[[int], Budget]) -> None:
+    budget, done = budget_of(50), list[int]()
 
     def work() -> None:
         for _ in range(30):
@@ -148,11 +148,8 @@ def test_threads_share_a_budget(kind: Callable[[Path], Budget], tmp_path: Path) 
                 return
             done.append(1)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: work(), range(4)))
     assert len(done) == 50
 
 
@@ -210,21 +207,35 @@ def test_ordinary_costs_are_booked_exactly(tmp_path: Path) -> None:
         assert budget.spent == 1
 
 
-@pytest.mark.parametrize("epsilon", ["1/" + "7" * 2500, "1/" + "7" * 101, "1e-101", "1e-99999"])
-def test_a_description_has_no_long_epsilon(epsilon: str) -> None:
-    text = json.dumps(json.loads(described()) | {"epsilon": epsilon})
-    with pytest.raises(MessageError, match="at most 100 digits"):
+LONG_EPSILONS = ["1/" + "7" * 2500, "1/" + "7" * 101, "1e-101", "1e-99999"]
+SLOW_EPSILONS = ["1e6000000", "1e-6000000", "1" * 10**5, "1/" + "7" * 10**5]
+
+
+@pytest.mark.parametrize("epsilon", LONG_EPSILONS + SLOW_EPSILONS, ids=range(8))
+def test_a_description_has_no_long_epsilon_and_costs_no_time(epsilon: str) -> None:
+    text = described_with(epsilon=epsilon)
+    tracemalloc.start()
+    with pytest.raises(MessageError, match=r"epsilon.*at most 100 digits") as error:
         device(text)
-    with pytest.raises(MessageError, match="at most 100 digits"):
-        randomizer_to_json(LocalLaplace(epsilon=Fraction(epsilon)))
+    largest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Of the first slow one 10 to the power of 6,000,000 was computed, 2.5 MB long.
+    assert largest < 1_000_000
+    assert len(str(error.value)) < 200
+    if epsilon in LONG_EPSILONS:
+        with pytest.raises(MessageError, match="at most 100 digits"):
+            randomizer_to_json(LocalLaplace(epsilon=Fraction(epsilon)))
+
+
+def test_a_description_has_no_great_width() -> None:
     with pytest.raises(MessageError, match="width"):
-        device(json.dumps(json.loads(described()) | {"width": 10**200}))
-    device(json.dumps(json.loads(described()) | {"epsilon": "7" * 100 + "/" + "9" * 100}))
+        device(described_with(width=10**200))
+    device(described_with(epsilon="7" * 100 + "/" + "9" * 100))
 
 
-@pytest.mark.parametrize("amount", [Fraction(0), Fraction(-1)])
-def test_no_cost_gives_budget_back(amount: Fraction, tmp_path: Path) -> None:
-    for budget in (FileBudget(tmp_path / "b", total=1), MemoryBudget(1)):
+def test_no_cost_gives_budget_back(budget_of: Callable[[int], Any]) -> None:
+    budget = budget_of(1)
+    for amount in (Fraction(0), Fraction(-1)):
         with pytest.raises(ValueError, match="amount"):
             budget.spend(amount)
-        assert budget.spent == 0
+    assert budget.spent == 0

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from dpbandits.core.errors import BudgetError
 from dpbandits.local.budget import FileBudget, MemoryBudget
 from tests.local.test_budget import ONE, asking, described, device, steps
 
+Make = Callable[[int], Any]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
 
@@ -197,11 +198,9 @@ class Inside(dpb.SimulatedNoise):
         return super().laplace(value, **options)
 
 
-@pytest.mark.parametrize("kind", ["memory", "file"])
-def test_a_call_from_within_a_call_makes_no_second_report(kind: str, tmp_path: Path) -> None:
+def test_a_call_from_within_a_call_makes_no_second_report(budget_of: Make) -> None:
     """As a signal handler would make it."""
-    budget = MemoryBudget(9) if kind == "memory" else FileBudget(tmp_path / "b", total=9)
-    refused = list[str]()
+    budget, refused = budget_of(9), list[str]()
 
     def again() -> None:
         with pytest.raises(BudgetError, match="from within another"):
@@ -221,12 +220,11 @@ class Alarm(BaseException):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
-@pytest.mark.parametrize("kind", ["memory", "file"])
 # an interruption leaves files to the collector, and may come in a hook of it
 @pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-def test_alarms_hold_no_lock_and_buy_no_report(kind: str, tmp_path: Path) -> None:
+def test_alarms_hold_no_lock_and_buy_no_report(budget_of: Make) -> None:
     """Interrupted at any time: what was handed out is spent, and the next call goes on, in this
     thread and in another. About half of the alarms come in time, however fast the machine is.
     """
@@ -234,7 +232,7 @@ def test_alarms_hold_no_lock_and_buy_no_report(kind: str, tmp_path: Path) -> Non
     def ring(*_: object) -> None:
         raise Alarm
 
-    budget = MemoryBudget(10_000) if kind == "memory" else FileBudget(tmp_path / "b", total=10_000)
+    budget = budget_of(10_000)
     client, drawn, rung, handed_out = device(budget=budget), random.Random(1), 0, 0
     longest = 0.001
     before = signal.signal(signal.SIGALRM, ring)
@@ -265,11 +263,10 @@ def test_alarms_hold_no_lock_and_buy_no_report(kind: str, tmp_path: Path) -> Non
 
 
 @forks
-@pytest.mark.parametrize("kind", ["memory", "file"])
-def test_a_child_forked_within_an_answer_makes_no_report(kind: str, tmp_path: Path) -> None:
+def test_a_child_forked_within_an_answer_makes_no_report(budget_of: Make) -> None:
     """Parent and child both go on in the middle of one call that was paid for once."""
     pids = list[int]()
-    budget = MemoryBudget(9) if kind == "memory" else FileBudget(tmp_path / "b", total=9)
+    budget = budget_of(9)
     client = device(budget=budget, noise=Inside(lambda: pids.append(os.fork())))
     parent, reported = os.getpid(), True
     try:
@@ -281,6 +278,20 @@ def test_a_child_forked_within_an_answer_makes_no_report(kind: str, tmp_path: Pa
     assert os.waitstatus_to_exitcode(os.waitpid(pids[0], 0)[1]) == 0
     assert reported
     assert budget.spent == 1
+
+
+def in_child(call: Callable[[], object]) -> bool:
+    """Whether a forked child may make a call, or is refused."""
+    child = os.fork()
+    if not child:
+        signal.alarm(30)
+        with suppress(BudgetError):
+            call()
+            os._exit(0)
+        os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, 1)
+    return code == 0
 
 
 @forks
@@ -295,27 +306,14 @@ def test_a_forked_child_waits_for_no_thread_of_its_parent_s(tmp_path: Path) -> N
     thread = threading.Thread(target=client.answer, args=(asking(1), 0.75))
     thread.start()
     entered.wait(60)
-    child = os.fork()
-    if not child:
-        signal.alarm(30)
-        go.set()
-        client.answer(asking(2), 0.75)
-        os._exit(0)
+    assert in_child(lambda: (go.set(), client.answer(asking(2), 0.75)))
     go.set()
     thread.join(60)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert FileBudget(tmp_path / "b", total=9).spent == 2
 
 
 @forks
 def test_a_forked_child_does_not_spend_its_parent_s_budget() -> None:
     budget = MemoryBudget(1)
-    child = os.fork()
-    if not child:
-        try:
-            budget.spend(ONE)
-        except BudgetError:
-            os._exit(0)
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not in_child(lambda: budget.spend(ONE))
     budget.spend(ONE)

@@ -13,6 +13,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import MessageError
 from dpbandits.local.budget import FileBudget
 from dpbandits.local.client import Client
+from dpbandits.local.messages import decision_to_json
 
 POLICY = dpb.LDPKLUCB(arms=2, epsilon=1, grid=1)
 
@@ -56,15 +57,7 @@ def test_what_is_kept_of_a_decision_is_small(tmp_path: Path) -> None:
         most=1,
         budget=FileBudget(tmp_path / "b", total=1),
     )
-    asked = json.dumps(
-        {
-            "version": 1,
-            "campaign": device._campaign,
-            "id": 1,
-            "action": list(range(120_000)),
-            "observe": [7],
-        }
-    )
+    asked = decision_to_json(1, list(range(120_000)), (7,), campaign=device._campaign)
     answer = device.answer(asked, {7: 1.0})
     assert device.answer(asked, {7: 1.0}) == answer
     assert len((tmp_path / "b").read_bytes().rstrip(b"\0")) < 20_000  # of pages of 4,096 bytes
@@ -77,8 +70,5 @@ def test_noise_beyond_every_message_is_refused_before_it_is_paid_for() -> None:
         with pytest.raises(MessageError, match=r"reports within 60 \* 2\^50 steps"):
             Client(described, most=1)
     described = json.dumps(json.loads(text) | {"epsilon": f"1024/{2**50}"})
-    asked = json.dumps(
-        {"version": 1, "campaign": json.loads(text)["campaign"], "id": 1, "action": 0}
-        | {"observe": None}
-    )
+    asked = decision_to_json(1, 0, None, campaign=json.loads(text)["campaign"])
     assert "steps" in Client(described, most=1).answer(asked, 1.0)
