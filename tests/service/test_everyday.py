@@ -1,19 +1,14 @@
-"""What a site needs every day: pending decisions that can be expired, tables of all decisions, and
-commands.
-"""
+"""What a site needs every day: pending decisions that are said and can be expired, and tables."""
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
-from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.terminal.cli import app
 from tests.service.conftest import Open
 from tests.service.http.web import client_of, remote
 
@@ -75,17 +70,16 @@ def test_columns_have_the_same_types_when_they_are_empty() -> None:
         before = full.beliefs()
         for decision in full.ask(40, eligible=["blue", "green"]):
             full.tell(decision, 1)
-        pairs = [
+        session = dpb.Session(POLICY, noise=dpb.SimulatedNoise(1))
+        nothing = session.decisions()
+        session.ask(3)
+        for one, other in (
             (empty.decisions(), full.decisions()),
             (before, full.beliefs()),
             (empty.lift(), full.lift()),
             (empty.shares(1), full.shares(100)),
-        ]
-        session = dpb.Session(POLICY, noise=dpb.SimulatedNoise(1))
-        nothing = session.decisions()
-        session.ask(3)
-        pairs.append((nothing, session.decisions()))
-        for one, other in pairs:
+            (nothing, session.decisions()),
+        ):
             schema = one.to_polars().schema
             assert schema == other.to_polars().schema
             assert pl.Null not in schema.values()
@@ -110,43 +104,40 @@ def test_notebooks_show_tables() -> None:
         assert f"Segment FR\n{lands['FR'].shares(3)}" in str(lands.shares(3))
 
 
-def test_commands(tmp_path: Path) -> None:
-    """Statements, scopes, what waits, batches of outcomes, and views."""
-    where = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "w")]
-    with dpb.open_store(where[1], witness=where[3], noise=dpb.SimulatedNoise(1)) as made:
-        made.scope("all", epsilon=2)
-        made.create("t", POLICY, scope="all", min_share={"blue": 0.3})
-        made["t"].ask(3)
+# Some people never answer: what waits is said by the API, in metrics and in the log
 
-    def run(*words: str, refused: bool = False) -> str:
-        done = CliRunner().invoke(app, ["campaign", *words, *where])
-        assert (done.exit_code != 0) is refused, done.output
-        return done.output if refused else done.stdout
 
-    assert "PRIVACY STATEMENT" in run("statement", "t")
-    assert run("scopes") == "all: 1 of 2 spent\n  t: 1\n"
-    ids = [json.loads(line)["id"] for line in run("pending", "t").splitlines()]
-    assert len(ids) == 3
-    for line in run("expire", "t", *ids).splitlines():
-        assert json.loads(line)["status"] == "recorded"
-    assert run("pending", "t") == ""
-    record = ["record", "t", "blue", "--people", "90", "--successes", "31", "--key", "week 1"]
-    for _ in range(2):
-        assert run(*record) == "recorded\n"
-    (rewards := tmp_path / "rewards").write_text("1\n0\n" * 45)
-    file = ["record", "t", "green", "--rewards", str(rewards), "--key"]
-    run(*file, "week 1 too")
-    rewards.write_text("0.7312549\nx\n")
-    assert "7312549" not in run(*file, "other", refused=True)
-    run(*record[:3], "--key", "none", refused=True)
-    lift = ["view", "t", "lift", "--param"]
-    seen = json.loads(run(*lift, "control=green", "--param", "confidence=0.9"))
-    assert (seen["control"], seen["rows"][0]["people"] > 0) == ("green", True)
-    shares = json.loads(run("view", "t", "shares", "--param", "people=10"))
-    assert sum(row["people"] for row in shares["rows"]) == 10
-    for param in ("confidence=9", "people=10", "control"):
-        run(*lift, param, refused=True)
-    for words in (["settle", "t"], ["pause", "t", "blue"], ["resume", "t", "blue"]):
-        assert json.loads(run(*words)) == {"status": "done"}
-    assert json.loads(run("retire", "t", "blue")) == {"status": "done"}
-    run("close", "t", "over")
+WAITS = "green waits for 1 answer since 2023-11-14 22:13 UTC; nothing is learned of it until"
+
+
+def test_an_arm_that_waits_is_said_everywhere() -> None:
+    """The second person who gets green is silent, and so are those in their place."""
+    now = [1.7e9]
+    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), clock=lambda: now[0]) as store:
+        policy = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=4)
+        trial = store.create("trial", policy, seed=1, assignment="planned")
+        client = client_of(store)
+        waits = list[Any]()
+        for person in range(1, 41):
+            now[0] += 60.0 * (person > 6)
+            decision = trial.ask()
+            if person == 6 or (person > 8 and decision.label == "green"):
+                waits.append(decision)
+            else:
+                trial.tell(decision, 1.0)
+        (alarm,) = trial.alarms
+        assert (alarm.what, alarm.arm) == ("overdue", "green")
+        assert alarm.advice.startswith(WAITS)
+        far = remote(client)["trial"]
+        assert far.alarms == trial.alarms
+        assert far.sample_ratio() == trial.sample_ratio()
+        assert trial.sample_ratio().answers is not None
+        assert client.get("/v1/campaigns/trial/alarms").json() == [alarm._asdict()]
+        assert 'dpbandits_overdue{campaign="trial"} 1' in client.get("/metrics").text
+        assert trial.summary().overdue == 1
+        (event,) = trial.events()
+        assert (event.what, event.about, event.asked) == ("overdue", "green", alarm.asked)
+        trial.expire(waits[0])
+        assert trial.alarms == ()
+        assert 'dpbandits_overdue{campaign="trial"} 0' in client.get("/metrics").text
+        assert [row.what for row in trial.events()] == ["overdue"]

@@ -7,15 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of, remote
 
 SECRET = 0.7314
@@ -109,16 +106,3 @@ def test_numbers_of_every_kind_are_rewards_and_others_are_none(trial: Any) -> No
     for none in (None, float("nan")):
         refused(partial(trial.tell, decision, none), dpb.RewardError, "expire the decision")
     assert trial.tell(decision, 1.0) == "recorded", "nothing had been done"
-
-
-def test_the_command_does_not_take_an_answer_to_nothing(tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path / 'trial.db'}"
-
-    def run(*arguments: str) -> Any:
-        return CliRunner().invoke(app, ["campaign", *arguments, "--store", store])
-
-    assert run("create", "trial", "--arms", "a,b", "--epsilon", "1").exit_code == 0
-    for name, words in (("a", "an arm's name"), ("0" * 32, "the id of a decision")):
-        found = run("tell", "trial", name, "1")
-        assert found.exit_code == 2
-        assert words in " ".join(found.stderr.split())

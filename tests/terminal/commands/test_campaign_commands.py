@@ -13,33 +13,26 @@ import pytest
 import uvicorn
 from benchmarks.service.postgres import free_port
 from httpx import Client
-from typer.testing import CliRunner
 
+from dpbandits import DPKLUCB, SimulatedNoise
 from dpbandits.core.errors import StoreError
 from dpbandits.service.client import RemoteStore
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.serving import ServerSettings
 from dpbandits.terminal import campaigns
-from dpbandits.terminal.cli import app
 from tests.service.http.web import client_of, remote, served
+from tests.terminal import Shell, in_one, shell
 
 POLICY = '{"name": "DPKLUCB", "arms": ["blue", "=green"], "epsilon": "1"}'
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Any:
-    """Runs a command on a store of this test's own, and returns what it prints."""
+def run(tmp_path: Path) -> Shell:
     store = ["--store", f"sqlite:///{tmp_path}/t.db", "--witness", str(tmp_path / "t.witness")]
-
-    def command(*words: str, code: int = 0) -> str:
-        result = CliRunner().invoke(app, [*words, *store])
-        assert result.exit_code == code, result.output
-        return result.output
-
-    return command
+    return lambda *words, **how: shell(*words, *store, **how)
 
 
-def test_a_campaign_from_the_command_line(run: Any, tmp_path: Path) -> None:
+def test_a_campaign_from_the_command_line(run: Shell, tmp_path: Path) -> None:
     assert "ε = 1 per round" in run("campaign", "create", "trial", "--policy", POLICY)
     lines = run("campaign", "ask", "trial", "--count", "3").splitlines()
     decisions = [json.loads(line) for line in lines]
@@ -66,24 +59,24 @@ def test_a_campaign_from_the_command_line(run: Any, tmp_path: Path) -> None:
     assert "over (enough)" in run("campaign", "list")
 
 
-def test_a_reward_may_be_negative_where_the_range_is(run: Any) -> None:
+def test_a_reward_may_be_negative_where_the_range_is(run: Shell) -> None:
     change = '{"rewards": {"low": -5, "high": 5}}'
     run("campaign", "create", "pain", "--policy", POLICY, "--options", change)
     asked = json.loads(run("campaign", "ask", "pain"))["id"]
     assert run("campaign", "tell", "pain", asked, "-1.5").strip() == "recorded"
 
 
-def test_a_warning_is_one_line(run: Any) -> None:
+def test_a_warning_is_one_line(run: Shell) -> None:
     *warned, made = run("campaign", "create", "one", "--arms", "7", "--epsilon", "1").splitlines()
     assert [line.partition(":")[0] for line in warned] == ["Warning"]
     assert made.startswith("Created one: ")
 
 
 def test_help_shows_what_stands_in_brackets() -> None:
-    assert "[reward, harm]" in CliRunner().invoke(app, ["campaign", "tell", "--help"]).output
+    assert "[reward, harm]" in shell("campaign", "tell", "--help")
 
 
-def test_digits_are_an_arms_name_or_the_number_of_one_without_names(run: Any) -> None:
+def test_digits_are_an_arms_name_or_the_number_of_one_without_names(run: Shell) -> None:
     """A batch of the arm 1 was recorded of the arm 2, whose number is 1; and arms without names
     could be neither paused nor asked for nor win.
     """
@@ -100,7 +93,7 @@ def test_digits_are_an_arms_name_or_the_number_of_one_without_names(run: Any) ->
         assert json.loads(run("campaign", "ask", name, "--eligible", "1"))["action"] == kept
 
 
-def test_keys_are_made_listed_and_revoked(run: Any) -> None:
+def test_keys_are_made_listed_and_revoked(run: Shell) -> None:
     run("campaign", "create", "trial", "--policy", POLICY)
     assert run("keys", "list").startswith("No keys yet")
     assert run("campaign", "scopes").startswith("No scopes yet")
@@ -115,32 +108,33 @@ def test_keys_are_made_listed_and_revoked(run: Any) -> None:
     assert "revoked" in run("keys", "list")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("campaign", "show", "nobody"), "no campaign 'nobody'"),
-        (("campaign", "create", "x", "--policy", "{"), "Expected --policy to be JSON"),
-        (("campaign", "create", "x", "--policy", '{"name": "Nobody"}'), "Expected policy.name"),
-        (("campaign", "create", "x", "--policy", "DPRateIMD"), "did you mean DPRateIMED"),
-        (("campaign", "create", "x", "--arms", "2"), "Expected epsilon=, for which DPRateIMED has"),
-        (("campaign", "create", "x", "--policy", POLICY, "--arms", "2"), "Expected arms once"),
-        (
-            ("campaign", "create", "x", "--policy", POLICY, "--options", '{"min_shar": 0.1}'),
-            "there is no 'min_shar' (did you mean min_share?)",
-        ),
-        (
-            ("campaign", "create", "x", "--policy", POLICY, "--options", '{"min_share": "a"}'),
-            "min_share.float: Input should be a valid number",
-        ),
-        (("campaign", "create", "x", "--policy", POLICY, "--options", "[]"), "--options"),
-        (("campaign", "tell", "nobody", "00", "1"), "no campaign"),
-        (("keys", "create", "x", "--role", "king"), "Expected roles among"),
-        (("keys", "create", "somebody", "--role", "ask"), "no key of this store has or had"),
-    ],
-)
-def test_what_cannot_be_is_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
+MADE = ("campaign", "create", "x", "--policy", POLICY)
+REFUSED: dict[str, tuple[str, ...]] = {
+    "no campaign 'nobody'": ("campaign", "show", "nobody"),
+    "no campaign": ("campaign", "tell", "nobody", "00", "1"),
+    "an arm's name": ("campaign", "tell", "trial", "blue", "1"),
+    "the id of a decision": ("campaign", "tell", "trial", "0" * 32, "1"),
+    "--context": ("campaign", "ask", "trial", "--context", "0.1"),
+    "ends in .csv": ("campaign", "export", "trial", "out.parquet"),
+    "Expected --policy to be JSON": ("campaign", "create", "x", "--policy", "{"),
+    "Expected policy.name": ("campaign", "create", "x", "--policy", '{"name": "Nobody"}'),
+    "did you mean DPRateIMED": ("campaign", "create", "x", "--policy", "DPRateIMD"),
+    "Expected epsilon=, for which DPRateIMED has": ("campaign", "create", "x", "--arms", "2"),
+    "Expected arms once": (*MADE, "--arms", "2"),
+    "no 'min_shar' (did you mean min_share?)": (*MADE, "--options", '{"min_shar": 0.1}'),
+    "min_share.float: Input should be a valid": (*MADE, "--options", '{"min_share": "a"}'),
+    "--options": (*MADE, "--options", "[]"),
+    "store with a key": (*MADE, "--options", '{"holdout": ".5"}'),
+    "Expected roles among": ("keys", "create", "x", "--role", "king"),
+    "no key of this store has or had": ("keys", "create", "somebody", "--role", "ask"),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_cannot_be_is_one_line(run: Shell, said: str) -> None:
     run("keys", "create", "somebody", "--role", "read")  # which makes the database
-    printed = " ".join(run(*words, code=2).split())
+    run("campaign", "create", "trial", "--policy", POLICY)
+    printed = in_one(run(*REFUSED[said], code=2))
     assert said in printed
     for foreign in ("Traceback", "pydantic", "damaged"):
         assert foreign not in printed
@@ -149,44 +143,35 @@ def test_what_cannot_be_is_one_line(run: Any, words: tuple[str, ...], said: str)
 def test_nothing_is_made_in_memory() -> None:
     """It would be gone with the command."""
     for words in (["campaign", "create", "x", "--arms=2", "--epsilon=1"], ["keys", "list"]):
-        result = CliRunner().invoke(app, [*words, "--store=memory:"])
-        assert result.exit_code == 2
-        assert "Expected a store that stays" in result.output
+        assert "Expected a store that stays" in shell(*words, "--store=memory:", code=2)
 
 
-def test_no_other_witness_is_served(run: Any, tmp_path: Path) -> None:
+def test_no_other_witness_is_served(run: Shell, tmp_path: Path) -> None:
     """Every call would be refused."""
     run("campaign", "create", "trial", "--policy", POLICY)
     (tmp_path / "t.witness").rename(tmp_path / "moved")
-    assert "knows no campaign of this store" in " ".join(run("serve", code=2).split())
+    assert "knows no campaign of this store" in in_one(run("serve", code=2))
 
 
-def test_strangers_are_not_served_without_keys(run: Any) -> None:
-    assert "Expected keys" in " ".join(run("serve", "--host", "0.0.0.0", code=2).split())
-    assert "Expected one worker" in " ".join(run("serve", "--workers", "2", code=2).split())
+def test_strangers_are_not_served_without_keys(run: Shell) -> None:
+    assert "Expected keys" in in_one(run("serve", "--host", "0.0.0.0", code=2))
+    assert "Expected one worker" in in_one(run("serve", "--workers", "2", code=2))
 
 
-def test_without_a_policy_it_is_the_recommended_one(run: Any) -> None:
-    assert "ε = 0.5 per round" in run(
-        "campaign", "create", "a", "--arms", "x, y", "--epsilon", ".5"
-    )
+def test_without_a_policy_it_is_the_recommended_one(run: Shell) -> None:
+    made = run("campaign", "create", "a", "--arms", "x, y", "--epsilon", ".5")
+    assert "ε = 0.5 per round" in made
     assert "a: DPRateIMED, 0 decisions" in run("campaign", "list")
     assert json.loads(run("campaign", "ask", "a"))["label"] in ("x", "y")
 
 
-def test_a_table_is_written_as_csv_only(run: Any, tmp_path: Path) -> None:
-    run("campaign", "create", "trial", "--policy", POLICY)
-    printed = run("campaign", "export", "trial", str(tmp_path / "out.parquet"), code=2)
-    assert "ends in .csv" in " ".join(printed.split())
-
-
-def test_segments_are_shown_and_exported_one_by_one(run: Any, tmp_path: Path) -> None:
+def test_segments_are_shown_and_exported_one_by_one(run: Shell, tmp_path: Path) -> None:
     options = '{"segments": ["DE", "FR"]}'
     run("campaign", "create", "lands", "--policy", POLICY, "--options", options)
     run("campaign", "ask", "lands", "--segment", "DE")
     assert "Segment FR" in run("campaign", "show", "lands")
     out = str(tmp_path / "out.csv")
-    assert "DE, FR" in " ".join(run("campaign", "export", "lands", out, code=2).split())
+    assert "DE, FR" in in_one(run("campaign", "export", "lands", out, code=2))
     run("campaign", "export", "lands", out, "--segment", "DE")
     assert len(Path(out).read_text("utf-8").splitlines()) == 2
 
@@ -206,9 +191,7 @@ def test_a_server_is_asked_looked_at_and_exported(
         whole(*given)
 
     def command(*words: str, code: int = 0) -> str:
-        result = CliRunner().invoke(app, [*words, "--store", "http://localhost"])
-        assert result.exit_code == code, result.output
-        return " ".join(result.output.split())
+        return in_one(shell(*words, "--store", "http://localhost", code=code))
 
     with served() as (store, _):
         monkeypatch.setattr(
@@ -234,14 +217,14 @@ def test_a_server_is_asked_looked_at_and_exported(
 
 
 def test_a_taken_port_and_a_missing_key_are_said_before_anything_is_served(
-    run: Any, monkeypatch: pytest.MonkeyPatch
+    run: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         printed = run("serve", "--port", port, code=2)
         monkeypatch.setenv("DPBANDITS_KEY", "5" * 64)
         with_key = run("serve", "--port", port, code=2)
-    assert "--port 8081" in " ".join(printed.split())
+    assert "--port 8081" in in_one(printed)
     assert "Serving" not in printed
     assert "Warning: This store has no key" in printed
     assert "no key" not in with_key
@@ -255,8 +238,7 @@ def test_a_witness_beside_the_database_is_warned_of_once(
         monkeypatch.setenv(f"DPBANDITS_{name.upper()}", "")
     store = f"sqlite:///{tmp_path}/t.db"
     monkeypatch.setattr(uvicorn, "run", lambda *_, **__: ServerSettings().opened().close())
-    words = ["serve", "--store", store, "--port", str(free_port())]
-    assert CliRunner().invoke(app, words).exit_code == 0
+    shell("serve", "--store", store, "--port", str(free_port()))
     assert caplog.text.count("The witness is") == 1
     assert (tmp_path / "t.db.witness").exists()
 
@@ -271,7 +253,7 @@ def test_a_witness_may_be_on_a_database_server(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("dpbandits.service.opening.open_store", opened)
     store = "postgresql+psycopg://me@here/trials"
-    CliRunner().invoke(app, ["keys", "list", "--store", store, "--witness", address])
+    shell("keys", "list", "--store", store, "--witness", address)
     assert places == [address]
 
 
@@ -285,21 +267,19 @@ def test_a_password_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
         patched.setattr(
             "dpbandits.terminal.campaigns.opened_database", lambda *_, **__: open_store("memory:")
         )
-        printed = CliRunner().invoke(app, words).output
+        printed = shell(*words)
     assert "me:***@host/trials" in printed
-    said = CliRunner().invoke(app, ["keys", "list", "--store", "http://me:hush7@host"]).output
-    assert "Expected the database itself" in " ".join(said.split())
+    said = shell("keys", "list", "--store", "http://me:hush7@host", code=2)
+    assert "Expected the database itself" in in_one(said)
     store = RemoteStore("http://me:hush7@host", client=Client(base_url="http://me:hush7@host"))
     assert "hush7" not in printed + said + repr(store)
 
 
-def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_holdout_people_are_compared(run: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     options = '{"holdout": ".5"}'
-    words = ("campaign", "create", "sale", "--policy", POLICY, "--options", options)
-    assert "store with a key" in " ".join(run(*words, code=2).split())
     monkeypatch.setenv("DPBANDITS_KEY", "07" * 32)
-    run(*words)
-    assert "Expected user=" in " ".join(run("campaign", "ask", "sale", code=2).split())
+    run("campaign", "create", "sale", "--policy", POLICY, "--options", options)
+    assert "Expected user=" in in_one(run("campaign", "ask", "sale", code=2))
     found = json.loads(run("campaign", "ask", "sale", "--user", "anna"))
     assert found["campaign"] in ("sale/policy", "sale/holdout")
     shown = run("campaign", "show", "sale")
@@ -313,6 +293,49 @@ def test_holdout_people_are_compared(run: Any, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_a_command_names_the_stores_that_it_takes(words: str, servers: bool) -> None:
     """A server's address only where a server will do, and how its key is said."""
-    shown = CliRunner().invoke(app, [*words.split(), "--help"], env={"COLUMNS": "200"}).output
+    shown = shell(*words.split(), "--help")
     assert "sqlite:///trial.db" in shown
     assert ("http://host:port" in shown) is ("DPBANDITS_TOKEN" in shown) is servers
+
+
+def test_a_campaign_by_contexts(run: Shell) -> None:
+    said = {"name": "DPLinTS", "arms": ["a", "b"], "features": ["p", "q"], "epsilon": "1"}
+    run("campaign", "create", "c", "--policy", json.dumps(said))
+    for context in ('{"p": 0.1, "q": 0.2}', "[0.1, -0.2]"):
+        found = run("campaign", "ask", "c", "--context", context)
+        assert json.loads(found.splitlines()[-1])["label"] in ("a", "b")
+    run("campaign", "ask", "c", "--context", "[0.1]", code=2)
+    assert "decides by contexts of 2 numbers" in run("campaign", "show", "c")
+
+
+def test_statements_scopes_batches_and_views(run: Shell, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/t.db", witness=tmp_path / "t.witness") as made:
+        made.scope("all", epsilon=2)
+        policy, how = DPKLUCB(arms=["blue", "green"], epsilon=1), {"min_share": {"blue": 0.3}}
+        made.create("t", policy, scope="all", noise=SimulatedNoise(1), **how).ask(3)
+    assert "PRIVACY STATEMENT" in run("campaign", "statement", "t")
+    assert run("campaign", "scopes") == "all: 1 of 2 spent\n  t: 1\n"
+    ids = [json.loads(line)["id"] for line in run("campaign", "pending", "t").splitlines()]
+    assert len(ids) == 3
+    for line in run("campaign", "expire", "t", *ids).splitlines():
+        assert json.loads(line)["status"] == "recorded"
+    assert run("campaign", "pending", "t") == ""
+    record = ["campaign", "record", "t", "blue", "--people", "90", "--successes", "31", "--key"]
+    for _ in range(2):
+        assert run(*record, "week 1") == "recorded\n"
+    (rewards := tmp_path / "rewards").write_text("1\n0\n" * 45)
+    file = ["campaign", "record", "t", "green", "--rewards", str(rewards), "--key"]
+    run(*file, "week 1 too")
+    rewards.write_text("0.7312549\nx\n")
+    assert "7312549" not in run(*file, "other", code=2)
+    run(*record[:4], "--key", "none", code=2)
+    lift = ["campaign", "view", "t", "lift", "--param"]
+    seen = json.loads(run(*lift, "control=green", "--param", "confidence=0.9"))
+    assert (seen["control"], seen["rows"][0]["people"] > 0) == ("green", True)
+    shares = json.loads(run("campaign", "view", "t", "shares", "--param", "people=10"))
+    assert sum(row["people"] for row in shares["rows"]) == 10
+    for param in ("confidence=9", "people=10", "control"):
+        run(*lift, param, code=2)
+    for words in ("settle t", "pause t blue", "resume t blue", "retire t blue"):
+        assert json.loads(run("campaign", *words.split())) == {"status": "done"}
+    run("campaign", "close", "t", "over")
