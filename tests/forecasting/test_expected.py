@@ -40,7 +40,7 @@ def test_the_numbers_are_those_of_simulate() -> None:
     assert said.privacy == pytest.approx(ours.mean() - plain.mean())
     assert said.error == pytest.approx(np.sqrt((ours.var(ddof=1) + plain.var(ddof=1)) / 400))
     assert (said.people, said.runs) == (3000, 400)
-    assert "the first 3,000 people whose outcomes were recorded would be" in str(said)
+    assert "the first 3,000 rounds whose outcomes were recorded would be" in str(said)
 
 
 @pytest.mark.long

@@ -217,14 +217,14 @@ def test_results_come_once_the_session_is_closed() -> None:
     assert again.responsible == ADA
     s.close("enough")
     said, row, pair = words(s.statement()), s.beliefs()["new"], s.lift()["new"]
-    assert f"new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, 100 people)" in said
+    assert f"new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, 100 rounds)" in said
     assert s.beliefs().advice in said
     assert f"Difference to old: new {pair.difference:+.4g} ({pair.low:+.4g} to" in said
     shared = session(min_share={"new": 0.5})
     for arm, ones in (("old", 45), ("new", 55)):
         shared.record(arm, (100, ones), key=arm)
     assert shared.lift().control == "new"
-    assert "more people" in shared.beliefs().advice
+    assert "more rounds" in shared.beliefs().advice
     shared.close()
     assert "Difference to new: old " in words(shared.statement())
     found = shared.beliefs()
@@ -257,7 +257,7 @@ def test_results_of_a_guardrail_come_with_them() -> None:
     s.close()
     row, said = s.harm()["new"], words(s.statement())
     assert f"Harm (refunds): {s.harm().advice} Mean of each arm, " in said
-    assert f"; new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people} people)." in said
+    assert f"; new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, {row.people} rounds)." in said
 
 
 def test_a_name_is_no_claim_about_an_arm_out_of_play() -> None:
@@ -285,7 +285,7 @@ def test_what_was_released_of_a_retired_arm_stays_in_the_results() -> None:
         s.retire_arm(arm)
     s.close()
     said, row = words(s.statement()), s.beliefs()["late"]
-    span = f"{row.low:.4g} to {row.high:.4g}, 8 people, until it was retired"
+    span = f"{row.low:.4g} to {row.high:.4g}, 8 rounds, until it was retired"
     assert f"late 0.75 ({span}); " in said
     assert "; never unknown, for it was retired before its first release." in said
     assert "Rewards recorded: 58. " in said
@@ -309,7 +309,7 @@ def test_a_closed_campaign_does_not_count_void_decisions_as_answered(read: bool)
             said = seen.summary()
             assert (said.asked, said.told, said.waiting, said.void) == (33, 20, 0, 13)
             assert said.resolved == 33
-            assert "more people" not in seen.beliefs().advice
+            assert "more rounds" not in seen.beliefs().advice
             text = words(seen.statement())
             assert all(part in text for part in (ADA, "STATEMENT of the campaign trial", "Results"))
             assert ADA in words(seen.participant_text())

@@ -1003,7 +1003,7 @@ class ExpectedLoss(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"Were the means what was released, the first {self.people:,} people whose outcomes "
+            f"Were the means what was released, the first {self.people:,} rounds whose outcomes "
             f"were recorded would be expected to lose {amount(self.loss)} against the best arm, "
             f"{amount(self.privacy)} ± {amount(2 * self.error)} of it to privacy (two standard "
             f"errors, {self.runs} simulated runs)."

@@ -730,14 +730,14 @@ class Sight(NamedTuple):
 
     @property
     def words(self) -> str:
-        """How many people, in words.
+        """How many rounds, in words.
 
         >>> Sight(900, 1700, 3400).words, Sight(900, None, None).words
-        ('900 to 3,400 more people in 8 of 10 cases', 'at least 900 more people in 8 of 10 cases')
+        ('900 to 3,400 more rounds in 8 of 10 cases', 'at least 900 more rounds in 8 of 10 cases')
         """
         if self.high is None:
-            return f"at least {self.low or 0:,} more people in 8 of 10 cases"
-        return f"{self.low or 0:,} to {self.high:,} more people in 8 of 10 cases"
+            return f"at least {self.low or 0:,} more rounds in 8 of 10 cases"
+        return f"{self.low or 0:,} to {self.high:,} more rounds in 8 of 10 cases"
 
 
 class Allocation(NamedTuple):
@@ -940,7 +940,7 @@ class Beliefs(Rows[Belief]):
             text = f"{text} As people are allocated, it takes {self.sight.words}."
         elif self.more is not None:
             return (
-                f"{text[:-1]}; about {self.more:,} more people would take that, if means stay as "
+                f"{text[:-1]}; about {self.more:,} more rounds would take that, if means stay as "
                 "released."
             )
         if self.at_share is not None:
@@ -963,7 +963,7 @@ class Beliefs(Rows[Belief]):
         if self.caution:
             notes.append(self.caution)
         columns = 6 if has_chances else 5
-        cells = [("arm", "people", "mean", "low", "high", "best?")[:columns]]
+        cells = [("arm", "rounds", "mean", "low", "high", "best?")[:columns]]
         for row in self.rows:
             chance = "" if row.chance_best is None else f"{row.chance_best:.2f}"
             numbers = map(cell_text, row[2:5])
@@ -1227,5 +1227,5 @@ def words_of_side(row: SideMean) -> str:
     if row.mean is None:
         return f"{row.side}: nothing was released yet"
     return (
-        f"{row.side}: {row.mean:.4g}, from {row.low:.4g} to {row.high:.4g} ({row.people:,} people)"
+        f"{row.side}: {row.mean:.4g}, from {row.low:.4g} to {row.high:.4g} ({row.people:,} rounds)"
     )

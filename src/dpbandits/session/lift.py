@@ -73,7 +73,7 @@ class Lift(Rows[ArmLift]):
         return f"an arm beside the control arm {self.control!r}"
 
     def __str__(self) -> str:
-        head = ("arm", "people", "difference", "low", "high", "ratio", "low", "high")
+        head = ("arm", "rounds", "difference", "low", "high", "ratio", "low", "high")
         cells = [(row.label, f"{row.people:,}", *map(cell_text, row[2:])) for row in self.rows]
         at = f"{self.confidence:.4g}".replace("0.", ".")
         notes = [

@@ -254,13 +254,13 @@ def harm_words(session: Session) -> str:
 
 
 def means_words(session: Session, estimates: Beliefs) -> str:
-    """Each arm's mean with its interval, and of how many people."""
+    """Each arm's mean with its interval, and of how many rounds."""
     rows = []
     for row, (_, status) in zip(estimates, session.arms, strict=True):
         name = arm_name(session, row.label, ":")
         if row.mean is not None:
             retired = ", until it was retired" if status == "retired" else ""
-            span = f"{row.low:.4g} to {row.high:.4g}, {row.people:,} people{retired}"
+            span = f"{row.low:.4g} to {row.high:.4g}, {row.people:,} rounds{retired}"
             rows.append(f"{name} {row.mean:.4g} ({span})")
         elif status == "retired":
             rows.append(f"{name} unknown, for it was retired before its first release")

@@ -219,10 +219,10 @@ def test_people_for_ever_are_learned_from_no_more(lite: Lite) -> None:
     assert "Close this campaign, and begin another one" in alarm.advice
     far = remote(client_of(store))["c"]
     assert far.alarms == campaign.alarms
-    assert all("more people" in each.advice for each in forecasts)
+    assert all("more rounds" in each.advice for each in forecasts)
     for beliefs in (campaign.beliefs(), far.beliefs()):
         assert beliefs.advice == "No arm is named the best at .95 confidence."
-    assert "more people" not in campaign.statement()
+    assert "more rounds" not in campaign.statement()
     campaign.close("restored")
     assert campaign.alarms == ()
 

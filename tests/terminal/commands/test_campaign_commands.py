@@ -200,7 +200,7 @@ def test_a_server_is_asked_looked_at_and_exported(
         assert "Created b" in command("campaign", "create", "b", "--arms", "2", "--epsilon", "1")
         command("campaign", "ask", "trial", "--count", "3")
         assert "trial: DPKLUCB, 3 decisions" in command("campaign", "list")
-        assert "arm people mean low high best?" in command("campaign", "show", "trial")
+        assert "arm rounds mean low high best?" in command("campaign", "show", "trial")
         command("campaign", "export", "trial", str(out))
         for place in (campaigns, "write_rows"), (os, "fsync"):  # leaves the file as it was
             with monkeypatch.context() as cut:

@@ -143,7 +143,7 @@ async function parts(name, summary) {
     beliefs.segments[segment].rows.map((row, place) => el("tr", {},
       el("th", { scope: "row" }, el("a", { href: here(name, segment) }, segment)), el("td", {}, row.label),
       cell(row.people, whole(row.people)), between(row.mean, row.low, row.high, show.mean))));
-  const heads = [["part", ""], ["arm", ""], ["people", "number"], ["mean", "number"]];
+  const heads = [["part", ""], ["arm", ""], ["rounds", "number"], ["mean", "number"]];
   const said = summary.segments.flatMap((segment) => alarms.segments[segment].map((each) => `${segment}: ${words(each)}`));
   return [said.length ? part("alarms", "Alarms", said.map((text) => el("p", { class: "note alarm" }, text))) : null,
     part("arms", "Segments", table("Arms by segment", heads, rows)),
@@ -154,7 +154,7 @@ async function uplift(name, show) {
   const found = await call(at(name, "uplift"));
   const rows = [found.policy, found.holdout].map((side, place) => el("tr", {}, named(side.side, place),
     cell(side.people, whole(side.people)), between(side.mean, side.low, side.high, show.mean)));
-  const heads = [["side", ""], ["people", "number"], ["mean", "number"]];
+  const heads = [["side", ""], ["rounds", "number"], ["mean", "number"]];
   const difference = found.mean === null ? el("p", { class: "soft" }, found.policy.mean === null || found.holdout.mean === null ? "Nothing was released of both sides yet."
     : "With periods the sides are compared once the campaign is closed and its last answers are read.")
     : el("p", {}, "Policy less holdout: ", number(found.mean, show.difference(found.mean)), ", from ", number(found.low, show.difference(found.low)), " to ", number(found.high, show.difference(found.high)), show.isRate ? " percentage points." : ".");
@@ -214,7 +214,7 @@ const between = (value, low, high, how) =>
 
 function arms(caption, beliefs, show, status = new Map(), lift = null) {
   const best = caption === "Arms" && !beliefs.together && !beliefs.in_periods;
-  const heads = [["arm", ""], ["people", "number"], ["mean", "number"]];
+  const heads = [["arm", ""], ["rounds", "number"], ["mean", "number"]];
   if (lift !== null) heads.push([`against ${lift.control}`, "number"]);
   if (best) heads.push(["best?", "number"]);
   const lifts = new Map((lift?.rows ?? []).map((row) => [row.label, row]));
@@ -260,7 +260,7 @@ function loss(name, segment) {
     try {
       const found = await call(at(name, "expected_loss", segment));
       answer.replaceChildren(...(found === null ? ["Not known before every arm in play has a released mean, nor with periods, recorded batches, arms for some people only, or people who keep theirs."]
-        : ["The first ", number(found.people, whole(found.people)), " people whose outcomes were recorded are expected to have lost ", number(found.loss, fine(found.loss)),
+        : ["The first ", number(found.people, whole(found.people)), " rounds whose outcomes were recorded are expected to have lost ", number(found.loss, fine(found.loss)),
           ", of which ", number(found.privacy, fine(found.privacy)), " to privacy, if the means are those released."]));
     } catch (error) { answer.textContent = error.message; }
     answer.ariaBusy = "false";
