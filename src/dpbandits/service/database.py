@@ -585,7 +585,10 @@ def translated(what: str) -> Iterator[None]:
         if code & 0xFF == sqlite3.SQLITE_CORRUPT:
             advice = DAMAGED
         elif what == "opened":
-            advice = "Is its address right, is its folder there, and is it a database?"
+            advice = (
+                "Is its address right, is its folder there, with room on its disk, and is it a "
+                "database?"
+            )
         else:
             advice = (
                 "If this was a change, whether it stands is not known: make the same call again, "

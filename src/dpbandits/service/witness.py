@@ -265,7 +265,7 @@ class Witness:
             if what == "opened":
                 raise WitnessError(
                     f"The witness {self.place} could not be opened ({why(cause)}). Is its address "
-                    "right, is its folder there, and is it a witness?"
+                    "right, is its folder there, with room on its disk, and is it a witness?"
                 ) from None
             hint = "Is the disk full?" if what == "written" else "May this process read it?"
             raise WitnessError(
