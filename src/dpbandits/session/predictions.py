@@ -136,6 +136,10 @@ class Predictions:
     def means(self, contexts: Contexts) -> Estimated:
         """Return each arm's mean reward for each context.
 
+        Use contexts of visitors, or like theirs. At the mean of many contexts estimates err to one
+        side by more than the interval allows for; `value` and `effect(average=True)` are for
+        averages over visitors.
+
         Args:
             contexts: shape (contexts, features); or one by the features' names, or a list of these.
 
