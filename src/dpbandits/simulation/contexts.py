@@ -4,14 +4,13 @@ whose contexts are private, block by block.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import Integers
+from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
@@ -64,7 +63,6 @@ def play_contexts(
     noise: Noise,
     seed: int,
     rng: np.random.Generator,
-    each: Callable[[int, Session], None] | None = None,
 ) -> Path:
     """One run round by round through a `Session`.
 
@@ -80,9 +78,7 @@ def play_contexts(
         decision = session.ask(context=visitors.contexts[row])
         arm: Any = decision.action
         session.tell(decision, visitors.reward(row, arm, rng))
-        kept.play(arm, visitors.chances[row, arm])
-        if each is not None:
-            each(kept.t, session)
+        kept.add(np.array([arm]), visitors.chances[[row], arm])
     return kept.path(session.releases, session.state, session.ledger)
 
 
@@ -103,12 +99,17 @@ class Marks:
     def next(self) -> int:
         return int(self.marks[self.at])
 
-    def play(self, arm: int, chance: float) -> None:
-        """Count a round."""
-        self.plays[arm] += 1
-        self.earned[0] += chance
-        self.t += 1
-        self.keep()
+    def add(self, arms: Integers, chances: Floats) -> None:
+        """Count rounds of these arms, with these mean rewards."""
+        end, many = self.t + len(arms), len(self.plays)
+        while self.left and self.next <= end:
+            first = self.next - self.t  # of them, up to the checkpoint
+            self.plays_at[self.at] = self.plays + np.bincount(arms[:first], minlength=many)
+            self.earned_at[self.at] = self.earned[0] + float(chances[:first].sum())
+            self.at += 1
+        self.plays += np.bincount(arms, minlength=many)
+        self.earned[0] += float(chances.sum())
+        self.t = end
 
     def keep(self) -> None:
         while self.left and self.t >= self.next:
@@ -148,13 +149,13 @@ class JointPlayer:
         table = self.environment
         end = min(self.rounds, table.length or self.rounds)
         marks = np.minimum(checkpoints, end)
-        played = Played(table, self.policy.arms, marks)
+        played = Marks(marks, self.policy.arms)
         if not self.compiled:
             session = JointDPSession(self.policy, noise=noise, seed=public)
             while played.t < end:
-                row = played.rows(1, rng)
+                row = self._rows(played.t, 1, rng)
                 decision = session.ask(table.contexts[row[0]])
-                ones = played.add(row, np.array([decision.action]), rng)
+                ones = self._rewards(played, row, np.array([decision.action]), rng)
                 session.tell(decision, float(ones[0]))
             return played.path(len(session.ledger), session.state, session.ledger)
         policy, state, ledger = self.policy, self.policy.init(), list[Entry]()
@@ -163,10 +164,10 @@ class JointPlayer:
             start, snapshot, counts = played.t, policy.snapshot(state), np.zeros(1, np.int64)
             stop = start + policy.length(state)
             while played.t < min(stop, end):
-                row = played.rows(min(stop - played.t, end - played.t, most), rng)
+                row = self._rows(played.t, min(stop - played.t, end - played.t, most), rng)
                 contexts = table.contexts[row]
                 arms = snapshot.choices(contexts, rng)
-                ones = played.add(row, arms, rng)
+                ones = self._rewards(played, row, arms, rng)
                 places = (arms * snapshot.cells + snapshot.cell_of(contexts)) * 2 + ones
                 counts = counts + np.bincount(places, minlength=int(np.prod(policy.shape)))
             if played.t < end:  # a block at the very end is read by nobody
@@ -176,29 +177,16 @@ class JointPlayer:
                 ledger.append(Entry(EVERY, start, stop, policy.budget))
         return played.path(len(ledger), state, tuple(ledger))
 
+    def _rows(self, t: int, many: int, rng: np.random.Generator) -> Integers:
+        """The next visitors after round t."""
+        if self.environment.in_order:
+            return np.arange(t, t + many)
+        return rng.integers(0, len(self.environment.contexts), many)
 
-class Played(Marks):
-    """Marks of a run with the visitors of a table."""
-
-    def __init__(self, table: ContextTable, arms: int, marks: Integers) -> None:
-        super().__init__(marks, arms)
-        self.table = table
-
-    def rows(self, many: int, rng: np.random.Generator) -> Integers:
-        """The next visitors."""
-        if self.table.in_order:
-            return np.arange(self.t, self.t + many)
-        return rng.integers(0, len(self.table.contexts), many)
-
-    def add(self, rows: Integers, arms: Integers, rng: np.random.Generator) -> Integers:
-        """Their rewards, 0 or 1."""
-        chances, end, many = self.table.chances[rows, arms], self.t + len(rows), len(self.plays)
-        while self.left and self.next <= end:
-            first = self.next - self.t  # of them, up to the checkpoint
-            self.plays_at[self.at] = self.plays + np.bincount(arms[:first], minlength=many)
-            self.earned_at[self.at] = self.earned[0] + float(chances[:first].sum())
-            self.at += 1
-        self.plays += np.bincount(arms, minlength=many)
-        self.earned[0] += float(chances.sum())
-        self.t = end
+    def _rewards(
+        self, kept: Marks, rows: Integers, arms: Integers, rng: np.random.Generator
+    ) -> Integers:
+        """Play these arms for these visitors; their rewards, 0 or 1."""
+        chances = self.environment.chances[rows, arms]
+        kept.add(arms, chances)
         return (rng.random(len(rows)) < chances).astype(np.int64)

@@ -327,7 +327,7 @@ class ContextPlayer:
             rows = len(environment.contexts)
             row = kept.t if environment.in_order else int(rng.integers(rows))
             arm = int(rng.integers(self.policy.arms))
-            kept.play(arm, environment.chances[row, arm])
+            kept.add(np.array([arm]), environment.chances[[row], arm])
             found.append(environment.contexts[row])
         return np.array(found)
 
