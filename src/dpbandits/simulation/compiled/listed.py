@@ -32,7 +32,9 @@ from dpbandits.simulation.compiled.parts import binomial
 from dpbandits.simulation.compiled.super_arms import OPTIMISTIC, optimistic_numbers
 
 # The constants of a policy are those of `super_arms.py` or `matroid.py`. Their `problem` are the
-# super arms and their values: the fields of `Sets` and of `Worth`.
+# super arms, the fields of `Sets`, and for values of super arms that are not the sum of their arms:
+# expected rewards, the rounds at which the sum of all values is kept, and the array for it. Without
+# rounds nothing is kept.
 
 
 class Sets(NamedTuple):
@@ -56,16 +58,6 @@ class Sets(NamedTuple):
     ends: Any
     nodes: int
     unseen: float
-
-
-class Worth(NamedTuple):
-    """Values of super arms that are not the sum of their arms: expected rewards, the rounds at
-    which the sum of all values is kept, and the array for it. Without rounds nothing is kept.
-    """
-
-    means: Any
-    marks: Any
-    earned: Any
 
 
 class ListedState(NamedTuple):
@@ -418,8 +410,8 @@ def set_player(
         numbers = optimistic_numbers(policy, steps)
     else:
         return None
-    nothing = Worth(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
-    kernel = partial(loop, (*numbers, (tuple(sets), tuple(nothing))), steps)
+    nothing = np.zeros(0), np.zeros(0, np.int64), np.zeros(0)
+    kernel = partial(loop, (*numbers, (tuple(sets), nothing)), steps)
     if together:
         return on_rows(kernel, coin_rows(environment, steps), rounds, seed)
     law = law_of(policy, environment)
