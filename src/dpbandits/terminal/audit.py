@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -97,27 +97,29 @@ def audit_command(
 
     Example: [bold]dpbandits audit AnytimeLazyUCB --epsilon 1/2[/]
     """
-    asked: dict[str, Any] = {"epsilon": epsilon, "runs": runs, "arms": arms, "rounds": rounds}
-    asked |= {"delta": delta, "rho": rho}
-    with one_line_errors("Nothing is kept of an audit."):
-        if verify is not None:
-            code = verified(verify)
-        else:
-            with around_audit(subject) as tell:
-                report = audit_named(subject, claim, budget, seed=seed or 0, progress=tell, **asked)
-    if verify is None:
-        code = CODES[report.verdict]
-        show_report(report, as_json)
-    if code:
-        raise typer.Exit(code)
-
-
-def audit_named(subject: str | None, claim: str | None, budget: str, **asked: Any) -> AuditReport:
     from dpbandits.auditing.audit import audit
 
-    if subject is None:
-        raise ValueError("Expected a policy's name, module:object, or --verify with a report.")
-    return audit(subject, claim, budget=seconds(budget), **asked)
+    with one_line_errors("Nothing is kept of an audit."):
+        if verify is not None:
+            raise typer.Exit(verified(verify))
+        if subject is None:
+            raise ValueError("Expected a policy's name, module:object, or --verify with a report.")
+        with around_audit(subject) as tell:
+            report = audit(
+                subject,
+                claim,
+                epsilon=epsilon,
+                budget=seconds(budget),
+                runs=runs,
+                seed=seed or 0,
+                arms=arms,
+                rounds=rounds,
+                progress=tell,
+                delta=delta,
+                rho=rho,
+            )
+    show_report(report, as_json)
+    raise typer.Exit(CODES[report.verdict])
 
 
 def show_report(report: AuditReport, as_json: bool) -> None:
@@ -165,9 +167,9 @@ CODES = {"passed": 0, "not refuted": 0, "failed": 1, "no verdict": 3}
 
 
 @contextmanager
-def around_audit(subject: str | None) -> Iterator[Callable[[str], None]]:
+def around_audit(subject: str) -> Iterator[Callable[[str], None]]:
     """What surrounds the user's own code: its folder, its errors named, and what is being done."""
-    folder = Path.cwd() if subject is not None and ":" in subject else None
+    folder = Path.cwd() if ":" in subject else None
     with named_errors(), importing_from(folder), errors.status("auditing") as status:
         yield status.update
 
