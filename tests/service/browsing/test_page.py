@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from itertools import product
 from typing import Any
@@ -112,6 +112,27 @@ def texts(found: Any) -> set[str]:
     if isinstance(found, (int, float)) and not isinstance(found, bool):
         return {f"{found:g}", str(found), str(int(found) + 1), str(float(found)).removesuffix(".0")}
     return {str(found)} if isinstance(found, str) else {""}
+
+
+def test_the_program_that_is_shown_runs(
+    browser: Browser, store: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In segments, with users, with a guardrail and for arms without names it was refused."""
+    real = dpb.open_store
+    store.create("kinds", dpb.DPLinTS(arms=2, features=2, epsilon=1))
+    with at_work(store) as address, ExitStack() as opened:
+        monkeypatch.setattr(
+            dpb, "open_store", lambda *at, **how: opened.enter_context(real(*at, **how))
+        )
+        for path in ("trial", "lands", "lands/FR", "sale", "sale/policy", "kinds"):
+            ready(browser, f"{address}/static/index.html?{path}#/campaigns/{path}")
+            python, js = browser.value(
+                "[...document.querySelectorAll('[data-part=use] pre')].map((e) => e.textContent)"
+            )
+            before = store[path.partition("/")[0]].summary().asked
+            exec(python, {"visitor": "ann", "features": [0.1, 0.2]})
+            assert store[path.partition("/")[0]].summary().asked == before + 1
+            assert ("user: visitor" in js, "segment:" in js) == ("sale" in path, "lands" in path)
 
 
 def test_every_number_is_the_api_s(browser: Browser, store: Any) -> None:

@@ -130,8 +130,8 @@ async function campaign(name, segment = null) {
       el("p", { class: "lead" }, summary.guarantee || "No privacy is guaranteed: rewards are released without noise.")),
     figures(summary)];
   inner.push(...(summary.segments.length ? await parts(name, summary) : await single(name, segment, summary)));
-  const text = await call(at(name, "statement", segment));
-  inner.push(part("use", "Use it", snippet(name, summary)), await actions(name, segment, summary));
+  const [text, options] = await Promise.all([call(at(name, "statement", segment)), call(at(name, "options"))]);
+  inner.push(part("use", "Use it", snippet(name, segment, summary, options)), await actions(name, segment, summary));
   inner.push(part("statement", "Privacy statement", el("details", {}, el("summary", {}, "To print, or to show to those it is about"), el("pre", {}, text))));
   return [title, inner];
 }
@@ -324,11 +324,16 @@ function pace(history, summary) {
 
 // What programs write, and what who may can do
 
-function snippet(name, summary) {
-  const arm = JSON.stringify(String(summary.arms[0].arm)), at = JSON.stringify(new URL("..", location).href.replace(/\/$/, "")), of = JSON.stringify(name);
-  const [given, sent] = summary.features === null || summary.closed ? ["", ""] : ["context=visitor", "{ context: visitor }"];
-  const python = `import dpbandits as dpb\n\ntrial = dpb.open_store(${at}, fallback=${arm})[${of}]\ndecision = trial.ask(${given})      # show decision.label\ntrial.tell(decision, 1)    # the outcome, once it is known`;
-  const js = `import { Campaign } from "dpbandits-client";\n\nconst trial = new Campaign(${at}, ${of}, { token, fallback: ${arm} });\nconst decision = await trial.ask(${sent});   // show decision.label\nawait trial.tell(decision, 1);        // the outcome, once it is known`;
+function snippet(name, segment, summary, options) {
+  const arm = JSON.stringify(summary.arms[0].arm), at = JSON.stringify(new URL("..", location).href.replace(/\/$/, "")), of = JSON.stringify(name);
+  const said = [];
+  if (options.segments) said.push(["segment", JSON.stringify(segment ?? summary.segments[0])]);
+  if (options.holdout || options.privacy_unit === "user") said.push(["user", "visitor"]);
+  if (summary.features !== null && !summary.closed) said.push(["context", "features"]);
+  const named = said.map(([key, value]) => `${key}=${value}`).join(", "), object = said.length ? `{ ${said.map((each) => each.join(": ")).join(", ")} }` : "";
+  const reward = options.guardrail ? "[1, 0]" : "1";
+  const python = `import dpbandits as dpb\n\ntrial = dpb.open_store(${at}, fallback=${arm})[${of}]\ndecision = trial.ask(${named})      # show decision.label\ntrial.tell(decision, ${reward})    # the outcome, once it is known`;
+  const js = `import { Campaign } from "dpbandits-client";\n\nconst trial = new Campaign(${at}, ${of}, { token, fallback: ${arm} });\nconst decision = await trial.ask(${object});   // show decision.label\nawait trial.tell(decision, ${reward});        // the outcome, once it is known`;
   return el("details", {}, el("summary", {}, "Ask and tell from a program"), el("h3", {}, "Python"), el("pre", {}, python), el("h3", {}, "JavaScript, on a server"), el("pre", {}, js));
 }
 
