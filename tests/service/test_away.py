@@ -19,7 +19,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.service.client import AsyncRemoteStore, RemoteStore
 from dpbandits.service.store import CampaignStore
-from tests.service.http.web import app_of
+from tests.service.http.web import Calls, app_of, mocked
 
 AWAY = ["timeout", "cut", "done", "503", "500"]
 """How a request fails: the server never answers, hangs up, has done it and then hangs up, says that
@@ -35,11 +35,12 @@ ERRORS = {
 POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]
 
 
-class Faults(httpx.BaseTransport, httpx.AsyncBaseTransport):
+class Faults(Calls):
     """What happens to the next requests, in order; after that all is well. seen: their paths."""
 
-    def __init__(self, inner: Any) -> None:
-        self._inner, self.next, self.seen = inner, list[str](), list[str]()
+    def __init__(self, store: CampaignStore) -> None:
+        super().__init__(app_of(store))
+        self.next, self.seen = list[str](), list[str]()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.seen.append(request.url.path.rpartition("/")[2])
@@ -51,27 +52,19 @@ class Faults(httpx.BaseTransport, httpx.AsyncBaseTransport):
         if how in ("503", "500"):
             code = "store" if how == "503" else "fault"
             return httpx.Response(int(how), json={"code": code, "detail": "Away."})
-        plain = httpx.Request(
-            request.method, request.url, headers=request.headers, content=request.content
-        )
-        answer = await self._inner.handle_async_request(plain)
-        said = await answer.aread()
+        answer = await super().handle_async_request(request)
         if how == "done":
             raise ERRORS[how]
         if how == "unread":
             return httpx.Response(answer.status_code, text="<html>Log in</html>")
-        return httpx.Response(answer.status_code, headers=answer.headers, content=said)
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return anyio.run(self.handle_async_request, request)
+        return answer
 
 
 class Far:
     """A campaign of a server, by either client: its verbs are called here in one way."""
 
     def __init__(self, store: CampaignStore, kind: str, **options: Any) -> None:
-        inner = httpx.ASGITransport(app=app_of(store), raise_app_exceptions=False)
-        self.trial, self.faults = store["trial"], Faults(inner)
+        self.trial, self.faults = store["trial"], Faults(store)
         how: dict[str, Any] = {"transport": self.faults, "base_url": "http://localhost"}
         self._threads = kind == "threads"
         self.away: Any = (
@@ -81,7 +74,6 @@ class Far:
         )
 
     def __call__(self, name: str, *given: Any, **options: Any) -> Any:
-        """What a verb says."""
         return self.run(lambda store: getattr(store._campaign("trial"), name)(*given, **options))
 
     def run(self, call: Callable[[Any], Any]) -> Any:
@@ -133,20 +125,15 @@ def test_a_fallback_arm_while_the_server_is_away(far: Make, how: str) -> None:
     assert told == ["unknown", "recorded", "unknown"]
 
 
-def test_a_server_that_was_never_reached_has_nothing_to_void(far: Make) -> None:
+def test_what_was_never_made_or_came_through_later_is_not_void(far: Make) -> None:
     trial = far(fallback=1)
     trial.faults.next = ["unreachable", "unreachable"]
     assert [each.action for each in trial("ask", 2, user="anna")] == [1, 1]
     trial("ask", user="anna")
     assert trial.faults.seen == ["ask"] * 3
-
-
-def test_an_ask_of_the_callers_key_that_came_through_is_not_void(far: Make) -> None:
-    trial = far(fallback="blue")
     trial.faults.next = ["done", "done"]
     assert trial("ask", user="anna", key="visit 7").id == ""
-    decision = trial("ask", user="anna", key="visit 7")
-    assert trial("tell", decision, 1) == "recorded"
+    assert trial("tell", trial("ask", user="anna", key="visit 7"), 1) == "recorded"
     trial("ask", user="anna")
     assert "void" not in trial.faults.seen
 
@@ -176,7 +163,6 @@ def test_without_a_fallback_what_nobody_got_is_void_at_the_next_contact(far: Mak
 
 
 def test_however_many_nobody_got_they_are_void(far: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call voids no more than so many."""
     monkeypatch.setattr("dpbandits.service.client.MOST_ITEMS", 2)
     trial = far(fallback="blue")
     trial.faults.next = ["done", "done"]
@@ -291,11 +277,10 @@ def test_what_is_no_reply_of_a_server_is_an_error(
     if call == "statement" and kind == "application/json":
         return  # which is sent as a text, and may be any
     headers = {"content-type": kind}
-    transport = httpx.MockTransport(lambda _: httpx.Response(status, content=said, headers=headers))
-    client = httpx.Client(transport=transport, base_url="http://localhost")
+    store = mocked(lambda _: httpx.Response(status, content=said, headers=headers))
     expected = "The server answered 429" if status == 429 else "a reply of `dpbandits serve`"
     with pytest.raises(dpb.StoreError, match=expected):
-        CALLS[call](RemoteStore("http://localhost", client=client))
+        CALLS[call](store)
 
 
 @pytest.mark.parametrize("silent", [[1], [1, 3]], ids=["its own", "while another is made void"])
@@ -313,7 +298,7 @@ def test_a_task_that_is_cancelled_leaves_nothing_pending(silent: list[int]) -> N
             return answer
 
     async def asked(store: CampaignStore) -> None:
-        slow = Slow(httpx.ASGITransport(app=app_of(store)))
+        slow = Slow(store)
         client = httpx.AsyncClient(transport=slow, base_url="http://localhost")
         async with AsyncRemoteStore("http://localhost", client=client) as far:
             trial = far._campaign("trial")
@@ -342,8 +327,7 @@ def test_a_silent_server_holds_no_site_up() -> None:
         seconds.append(request.extensions["timeout"]["read"])
         raise ERRORS["timeout"]
 
-    client = httpx.Client(transport=httpx.MockTransport(silent), base_url="http://localhost")
-    with RemoteStore("http://localhost", client=client, timeout=0.5, fallback="blue") as store:
+    with mocked(silent, timeout=0.5, fallback="blue") as store:
         assert store["trial"].ask().label == "blue"
     assert len(seconds) == 4
     assert sum(seconds) < 2.1
@@ -357,8 +341,8 @@ class Ports(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = json.dumps({"campaigns": [], "not_shown": [str(self.client_address[1])]}).encode()
         self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
+        for name, value in (("type", "application/json"), ("length", str(len(body)))):
+            self.send_header(f"content-{name}", value)
         self.end_headers()
         self.wfile.write(body)
 
@@ -401,8 +385,7 @@ def test_a_forked_child_makes_nothing_void_that_its_parent_was_owed() -> None:
         return httpx.Response(200, json={"results": [{"id": "0" * 32, "status": "recorded"}]})
 
     out, into = os.pipe()
-    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://localhost")
-    with RemoteStore("http://localhost", client=client, fallback="blue") as store:
+    with mocked(answer, fallback="blue") as store:
         trial = store._campaign("trial")
         assert not trial.ask(key="visit 1").id
         seen.clear()

@@ -7,14 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import httpx
 import pytest
 from benchmarks.service.postgres import free_port
 
 from tests.places import REPOSITORY
+from tests.service.http.web import answered
 
 GUIDE = REPOSITORY / "docs" / "guides" / "service.md"
 
@@ -48,7 +47,7 @@ def test_commands_follow_each_other(tmp_path: Path) -> None:
     assert (here / "decisions.csv").read_text(encoding="utf-8").count("\n") == 2
     server = subprocess.Popen(serve.split(), cwd=here, env=own, stdout=subprocess.DEVNULL)
     try:
-        wait_for(f"http://127.0.0.1:{port}/readyz")
+        assert answered(f"http://127.0.0.1:{port}/readyz", server) == 200
         answers = said(requests)
         assert '"status":"recorded"' in answers
         assert '"detail"' not in answers, "no request is refused"
@@ -57,14 +56,3 @@ def test_commands_follow_each_other(tmp_path: Path) -> None:
     finally:
         server.terminate()
         server.wait(timeout=30)
-
-
-def wait_for(address: str) -> None:
-    for _ in range(600):
-        try:
-            if httpx.get(address).status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError("the server does not come up")

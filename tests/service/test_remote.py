@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +16,20 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.client import AsyncCampaign, AsyncRemoteStore, RemoteStore
+from dpbandits.service.client import AsyncCampaign, AsyncRemoteStore
 from dpbandits.service.store import CampaignStore
-from tests.service.http.web import app_of, client_of, remote
+from tests.service.http.web import app_of, client_of, mocked, remote
 
 POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"timeout": 0},
-        {"timeout": "2"},
-        {"timeout": float("nan")},
-        {"fallback": ""},
-        {"fallback": 0.5},
-        {"fallback": True},
-        {"token": "dpb_of_a_file\n"},
-        {"token": 5},
-    ],
-)
-def test_options_of_another_kind_are_refused(options: dict[str, Any]) -> None:
-    for opens in (dpb.open_store, dpb.open_async_store):
-        with pytest.raises(ValueError, match="Expected"):
-            opens("http://localhost:1", **options)
+def test_options_of_another_kind_are_refused() -> None:
+    wrong: dict[str, list[Any]] = {"timeout": [0, "2", float("nan")], "fallback": ["", 0.5, True]}
+    wrong["token"] = ["dpb_of_a_file\n", 5]
+    for name, values in wrong.items():
+        for value, opens in product(values, (dpb.open_store, dpb.open_async_store)):
+            with pytest.raises(ValueError, match=f"Expected {name}"):
+                opens("http://localhost:1", **{name: value})
 
 
 def test_they_are_for_servers_only(tmp_path: Path) -> None:
@@ -48,12 +39,8 @@ def test_they_are_for_servers_only(tmp_path: Path) -> None:
             call()
     with pytest.raises(ValueError, match="with the address of a server"):
         dpb.open_store(place, token="dpb_1")
-    its_own: dict[str, Any] = {
-        "key": bytes(32),
-        "noise": dpb.SecureNoise(),
-        "witness": tmp_path / "w",
-        "clock": datetime.now,
-    }
+    its_own: dict[str, Any] = {"key": bytes(32), "noise": dpb.SecureNoise()}
+    its_own |= {"witness": tmp_path / "w", "clock": datetime.now}
     for name, value in its_own.items():
         with pytest.raises(ValueError, match="An access key is token="):
             dpb.open_store("http://localhost", **{name: value})
@@ -72,10 +59,9 @@ def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.Monkey
     monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
     said = {"title": "Away", "code": "store", "detail": "Its file is damaged.", "status": 503}
     said["errors"] = [{"where": "file"}, {"where": "holdout"}]
-    transport = httpx.MockTransport(lambda request: httpx.Response(503, json=said))
-    client = httpx.Client(transport=transport, base_url="http://localhost:1")
+    store = mocked(lambda _: httpx.Response(503, json=said))
     with pytest.raises(dpb.StoreError, match=r"damaged\. Named in `errors`: holdout\."):
-        RemoteStore("http://localhost:1", client=client)["trial"]
+        store["trial"]
 
 
 def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
@@ -96,14 +82,6 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
     assert dict(trial.arms) == {"blue": "paused", "green": "active"}
 
 
-def test_a_report_goes_as_the_text_of_its_device() -> None:
-    far = remote(client_of(dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))))
-    policy = dpb.LDPKLUCB(arms=2, epsilon=1)
-    trial, report = far.create("trial", policy), policy.randomizer().report(1, dpb.SecureNoise())
-    with pytest.raises(dpb.RewardError, match=r"tell_message\(decision, text\)"):
-        trial.tell(trial.ask(), report)
-
-
 def test_every_call_waits_as_long_as_the_store_says() -> None:
     """And one more second for each 1,000 rows; ten times as long where much is computed."""
     seconds = list[float]()
@@ -112,8 +90,7 @@ def test_every_call_waits_as_long_as_the_store_says() -> None:
         seconds.append(request.extensions["timeout"]["read"])
         return httpx.Response(404, json={"code": "no_such_campaign", "detail": "There is none."})
 
-    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://localhost")
-    store = RemoteStore("http://localhost", client=client, timeout=0.5)
+    store = mocked(answer, timeout=0.5)
     trial = store._campaign("trial")
     calls: dict[Callable[[], object], float] = {
         trial.summary: 0.5,
@@ -154,10 +131,8 @@ async def compared(store: CampaignStore) -> None:
             await trial.tell_many([(each, each.round & 1) for each in made])
         await trial.add_arm("red")
         assert [each async for each in far] == ["trial"]
-        for name in (
-            *("arms", "segments", "spent", "guarantee", "ledger", "alarms", "options"),
-            *("guardrail", "attribution_window", "generation"),
-        ):
+        names = "arms segments spent guarantee ledger alarms options guardrail generation"
+        for name in (*names.split(), "attribution_window"):
             assert str(await getattr(trial, name)()) == str(getattr(near, name)), name
         assert str(await trial.beliefs()) == str(near.beliefs())
         assert await trial["DE"].releases() == near["DE"].releases()
@@ -173,43 +148,3 @@ def test_what_is_awaited_is_what_is_called(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("dpbandits.service.client.PAGE_ROWS", 30)
     with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
         asyncio.run(compared(store))
-
-
-PROGRAM = """
-import asyncio
-from typing import assert_type
-
-import dpbandits as dpb
-from dpbandits.service.models import CampaignDecision, Summary
-
-with dpb.open_store("http://localhost:8080", timeout=1.0, fallback="blue") as store:
-    decision = store["trial"].ask()
-    assert_type(decision, CampaignDecision)
-    print(store["trial"].tell(decision, 1).upper())
-
-
-async def main() -> None:
-    async with dpb.open_async_store("http://localhost:8080", fallback="blue") as far:
-        trial = await far.campaign("trial")
-        assert_type(await trial.ask(), CampaignDecision)
-        several = await trial.ask(3, eligible=["blue"], user="anna", key="visit 7")
-        assert_type(several, list[CampaignDecision])
-        status = await trial.tell(several[0], 1)
-        print(status.upper(), await trial.tell_many((each, 0) for each in several))
-        assert_type(await trial.summary(), Summary)
-        await trial.close("over", key="closed once")
-        await trial.tell(several[0])  # type: ignore[call-arg]  # a reward is missing
-
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.long
-def test_a_type_checker_knows_the_clients(tmp_path: Path) -> None:
-    from mypy import api
-
-    (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
-    cache = str(tmp_path / "cache")
-    said, _, code = api.run(["--strict", "--cache-dir", cache, str(tmp_path / "program.py")])
-    assert code == 0, said

@@ -36,8 +36,12 @@ class Lite:
         OPENED.append(store)
         return store
 
+    def run(self, sql: str, *given: Any) -> list[Any]:
+        """The rows of a statement that anybody may make who has the file."""
+        with closing(sqlite3.connect(self.file, isolation_level=None)) as database:
+            return database.execute(sql, given).fetchall()
+
     def copy(self, to: str = "copy.db") -> Path:
-        """A backup while the store is in use, beside it."""
         return copy_file(self.file, self.file.with_name(to))
 
     def put_back(self, copy: Path) -> None:
@@ -94,7 +98,6 @@ def copy_file(source: Path, to: Path) -> Path:
 
 
 def copied(database: Database) -> Database:
-    """A backup of a database in memory, as a file would be copied."""
     copy = Database("memory:")
     source, target = database.engine.raw_connection(), copy.engine.raw_connection()
     source.driver_connection.backup(target.driver_connection)  # type: ignore[union-attr]
@@ -107,6 +110,13 @@ def store_of(database: Database, witness: Path, **options: Any) -> Any:
     store = CampaignStore(database, Witness(witness), **{"key": KEY, **options})
     OPENED.append(store)
     return store
+
+
+def two_stores(noise: Any, clock: Any) -> list[CampaignStore]:
+    """Two processes on one database in memory."""
+    database, witness = Database("memory:"), Witness(None)
+    how: dict[str, Any] = {"key": KEY, "noise": noise, "clock": clock}
+    return [CampaignStore(database, witness, **how) for _ in range(2)]
 
 
 def inside(campaign: Any, look: Callable[[Any, Any], Any], part: str | None = None) -> Any:
@@ -159,13 +169,11 @@ def lost_lines(campaign: Any) -> list[Any]:
 
 
 def readings(campaign: Any) -> int:
-    """Blocks that were read, in all segments."""
     ledger = campaign.ledger
     parts = ledger.values() if isinstance(ledger, dict) else [ledger]
     return sum(line.kind == "read" for part in parts for line in part)
 
 
 def stored(store: Any) -> list[str]:
-    """Every row of a database in memory."""
     raw = store.database.engine.raw_connection()
     return list(raw.driver_connection.iterdump())

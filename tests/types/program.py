@@ -9,11 +9,13 @@ from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
+from typing import assert_type
 from uuid import UUID, uuid4
 
 import numpy as np
 
 import dpbandits as dpb
+from dpbandits.service.models import Summary
 
 
 def session(rng: random.Random) -> str:
@@ -116,11 +118,25 @@ def store(folder: Path) -> None:
 
 async def away() -> None:
     """A server that does not answer."""
+    with dpb.open_store("http://127.0.0.1:9", timeout=0.1, fallback="a") as near:
+        asked = near["trial"].ask()
+        assert_type(asked, dpb.CampaignDecision)
+        assert near["trial"].tell(asked, 1).upper() == "UNKNOWN"
     async with dpb.open_async_store("http://127.0.0.1:9", timeout=0.1, fallback="a") as far:
         trial = await far.campaign("trial")
         decision = await trial.ask()
+        assert_type(decision, dpb.CampaignDecision)
         assert decision.label == "a"
         assert not decision.learn
+        several = await trial.ask(3, eligible=["a"], user="anna", key="visit 7")
+        assert_type(several, list[dpb.CampaignDecision])
+        assert (await trial.tell(several[0], 1)).upper() == "UNKNOWN"
+        assert await trial.tell_many((each, 0) for each in several) == ["unknown"] * 3
+        with suppress(dpb.StoreError):
+            assert_type(await trial.summary(), Summary)
+            await trial.close("over", key="closed once")
+        with suppress(TypeError):
+            await trial.tell(several[0])  # type: ignore[call-arg]  # a reward is missing
 
 
 def research() -> None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import select
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,10 +16,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 from benchmarks.service.postgres import free_port
-from typer.testing import CliRunner
 
-from dpbandits.terminal.cli import app
-from tests.service.http.web import answered
+from tests.service.http.web import started
+from tests.terminal import in_one, shell
 
 MOST, SECONDS = 12, 2
 LONG = 240
@@ -55,7 +52,6 @@ class Server(NamedTuple):
             return False
 
     def holds(self, connection: socket.socket) -> bool:
-        """Whether the server has not closed its end."""
         ours = f":{connection.getsockname()[1]:04X}"
         rows = [line.split() for line in Path("/proc/net/tcp").read_text("utf-8").splitlines()[1:]]
         return any(
@@ -66,18 +62,10 @@ class Server(NamedTuple):
 
 @contextmanager
 def at_work(folder: Path, seconds: int) -> Iterator[Server]:
-    """A server that gives a request so many seconds."""
     port = free_port()
     store = [f"--store=sqlite:///{folder}/t.db", f"--witness={folder}/t.witness"]
-    limits = [f"--connections={MOST}", f"--timeout={seconds}"]
-    program = str(Path(sys.executable).with_name("dpbandits"))
-    command = [program, "serve", *store, f"--port={port}", *limits]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        try:
-            assert answered(f"http://127.0.0.1:{port}/healthz", process) == 200
-            yield Server(port)
-        finally:
-            process.terminate()
+    with started(port, *store, f"--connections={MOST}", f"--timeout={seconds}"):
+        yield Server(port)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +89,6 @@ def closed() -> Iterator[None]:
 
 
 def reply(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body."""
     with connection.makefile("rb") as file:
         first, *lines = iter(lambda: file.readline().decode().strip(), "")
         headers = dict(line.lower().split(": ", 1) for line in lines)
@@ -109,7 +96,6 @@ def reply(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
 
 
 def refused(connection: socket.socket, status: int) -> str:
-    """What a problem document says."""
     found, headers, body = reply(connection)
     assert found == status, body
     assert headers["content-type"] == "application/problem+json"
@@ -121,12 +107,10 @@ def refused(connection: socket.socket, status: int) -> str:
 
 
 def has_reply(connection: socket.socket) -> bool:
-    """Whether something has come, which is still to be read."""
     return bool(select.select([connection], [], [], 0)[0])
 
 
 def in_time(true: Callable[[], bool]) -> bool:
-    """Whether something becomes true at all."""
     until = time.monotonic() + LONG
     while not true():
         if time.monotonic() > until:
@@ -202,10 +186,8 @@ def test_too_few_files_for_the_connections_are_said_so(
 ) -> None:
     resource = pytest.importorskip("resource", reason="files are not limited here")
     monkeypatch.setattr(resource, "getrlimit", lambda _: (400, 400))
-    serve = ["serve", "--store", f"sqlite:///{tmp_path}/t.db", "--port", f"{free_port()}"]
-    done = CliRunner().invoke(app, serve)
-    assert done.exit_code == 2
-    assert "500 connections need 948 open files" in " ".join(done.stderr.split())
+    where = ["--store", f"sqlite:///{tmp_path}/t.db", "--port", f"{free_port()}"]
+    assert "500 connections need 948 open files" in in_one(shell("serve", *where, code=2))
 
 
 def test_heads_have_an_end(server: Server) -> None:

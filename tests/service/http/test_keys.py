@@ -10,7 +10,6 @@ from threading import Barrier
 from types import FrameType
 from typing import Any
 
-import httpx
 import pytest
 from fastapi import Request
 
@@ -19,10 +18,9 @@ from dpbandits.service.operations import OPERATIONS
 from dpbandits.service.server import serving
 from dpbandits.service.server.access import Access
 from dpbandits.service.server.app import make_app
-from dpbandits.service.server.serving import app_from_environment
 from tests.service.conftest import Open
-from tests.service.http.web import Calls, at_once, client_of, remote, served
-from tests.service.timelines import KEY, Lite, copy_file, create
+from tests.service.http.web import at_once, client_of, from_environment, remote, served
+from tests.service.timelines import Lite, copy_file, create
 
 PUBLIC = {"/healthz", "/readyz"}
 WRONG: dict[str, Any] = {"content": b"{", "headers": {"content-type": "application/json"}}
@@ -106,13 +104,9 @@ def test_a_copy_that_is_put_back_opens_nothing(lite: Lite, monkeypatch: pytest.M
         key = access_of(store).create("website", ["read"])
         copies.append(lite.copy("second.db"))
         access_of(store).revoke("website")
-    monkeypatch.setenv("DPBANDITS_STORE", f"sqlite:///{lite.file}")
-    monkeypatch.setenv("DPBANDITS_WITNESS", str(lite.witness))
-    monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
-    monkeypatch.setattr(serving, "poll_views", lambda _: None)
     for copy in copies:
         lite.put_back(copy)
-        client = httpx.Client(transport=Calls(app_from_environment()), base_url="http://localhost")
+        client = from_environment(monkeypatch, lite)
         for token in ("", f"Bearer {key}"):
             answer = client.get("/v1/campaigns", headers={"Authorization": token})
             assert answer.json()["code"] == "no_key"

@@ -9,20 +9,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dpbandits as dpb
-from dpbandits.service.server import serving
-from dpbandits.service.server.serving import app_from_environment, run_maintenance
+from dpbandits.service.server.serving import run_maintenance
 from dpbandits.session.segments import SegmentedTable
-from dpbandits.terminal.cli import app
 from tests.service.conftest import KEY, Open
-from tests.service.http.web import POLICY, Calls, ask, client_of, remote, served
+from tests.service.http.web import POLICY, ask, client_of, from_environment, remote, served
 from tests.service.machine import CONTEXTS, Time
 from tests.service.timelines import Lite, copy_file, create, everything
+from tests.terminal import shell
 
 SHARES = {"min_share": 0.1}
 RAIL = {**SHARES, "guardrail": dpb.Guardrail("refunds", limit=0.2)}
@@ -128,6 +125,9 @@ def test_reports_of_devices_are_told() -> None:
         device = dpb.Client(described, most=1)
         decision, another = ask(client, 2)
         message = device.answer(decision["message"], 1)
+        report = dpb.LDPKLUCB(arms=2, epsilon=1).randomizer().report(1, dpb.SecureNoise())
+        with pytest.raises(dpb.RewardError, match=r"tell_message\(decision, text\)"):
+            remote(client)["trial"].tell(another["id"], report)
         swapped = [{"id": another["id"], "report": message}]
         assert client.post("/v1/campaigns/trial/tell", json=swapped).status_code == 422
         raw = client.post("/v1/campaigns/trial/tell", json=[{"id": another["id"], "reward": 1}])
@@ -179,19 +179,16 @@ def test_lists_show_the_others_and_say_what_they_do_not_show(
     assert client.get("/v1/campaigns/own").status_code == 422
     monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
     where = ["--store", f"sqlite:///{lite.file}", "--witness", str(lite.witness)]
-    shell = CliRunner().invoke(app, ["campaign", "list", *where])
-    assert shell.exit_code == 0
-    assert "own: cannot be shown here" in shell.output
-    assert "trial: DPKLUCB" in shell.output
+    listed = shell("campaign", "list", *where)
+    assert "own: cannot be shown here" in listed
+    assert "trial: DPKLUCB" in listed
 
 
 @pytest.mark.filterwarnings("always::dpbandits.core.errors.PrivacyWarning")
 def test_a_server_logs_warnings_without_our_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv("DPBANDITS_STORE", f"sqlite:///{tmp_path}/t.db")
-    monkeypatch.setattr(serving, "poll_views", lambda _: None)
-    client = httpx.Client(transport=Calls(app_from_environment()), base_url="http://localhost")
+    client = from_environment(monkeypatch, Lite(tmp_path))
     made = client.post("/v1/campaigns", json={"name": "c", "policy": POLICY | {"epsilon": "100"}})
     assert made.status_code == 201
     assert "ε = 100 promises little" in caplog.text

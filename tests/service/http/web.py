@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,9 +19,11 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.client import RemoteStore
+from dpbandits.service.server import serving
 from dpbandits.service.server.access import Access
 from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
+from tests.service.timelines import KEY, Lite
 
 POLICY = {"name": "DPKLUCB", "arms": ["blue", "green"], "epsilon": "1"}
 
@@ -64,7 +68,6 @@ def app_of_all(*, open: bool) -> tuple[Any, Access]:
 
 
 def app_of(store: CampaignStore, *, open: bool = True) -> Any:
-    """The application that serves this store, in this process."""
     if store.is_looking:
         return make_app(store, open=open)
     app, access = app_of_all(open=open)
@@ -77,29 +80,38 @@ def app_of(store: CampaignStore, *, open: bool = True) -> Any:
     return served
 
 
-class Calls(httpx.BaseTransport):
+class Calls(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Requests that an application answers in this process, without a network."""
 
     def __init__(self, app: Any) -> None:
         self._inner = httpx.ASGITransport(app=app, raise_app_exceptions=False)
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        async def asked() -> httpx.Response:
-            plain = httpx.Request(
-                request.method, request.url, headers=request.headers, content=request.content
-            )
-            answer = await self._inner.handle_async_request(plain)
-            body = await answer.aread()
-            return httpx.Response(answer.status_code, headers=answer.headers, content=body)
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        how: Any = {"headers": request.headers, "content": request.content}
+        answer = await self._inner.handle_async_request(
+            httpx.Request(request.method, request.url, **how)
+        )
+        body = await answer.aread()
+        return httpx.Response(answer.status_code, headers=answer.headers, content=body)
 
-        return anyio.run(asked)
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return anyio.run(self.handle_async_request, request)
 
 
 def client_of(store: CampaignStore, *, open: bool = True, token: str | None = None) -> httpx.Client:
-    """A client of this store's server."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     transport = Calls(app_of(store, open=open))
     return httpx.Client(transport=transport, base_url="http://localhost", headers=headers)
+
+
+def from_environment(monkeypatch: pytest.MonkeyPatch, lite: Lite) -> httpx.Client:
+    """A client of a server that is told of its store as a worker is."""
+    said = {"STORE": f"sqlite:///{lite.file}", "WITNESS": str(lite.witness), "KEY": KEY.hex()}
+    for name, value in said.items():
+        monkeypatch.setenv(f"DPBANDITS_{name}", value)
+    monkeypatch.setattr(serving, "poll_views", lambda _: None)
+    transport = Calls(serving.app_from_environment())
+    return httpx.Client(transport=transport, base_url="http://localhost")
 
 
 @contextmanager
@@ -116,6 +128,11 @@ def served(**options: Any) -> Iterator[tuple[CampaignStore, httpx.Client]]:
 
 def remote(client: httpx.Client) -> RemoteStore:
     return RemoteStore("http://localhost", client=client)
+
+
+def mocked(answer: Callable[[httpx.Request], httpx.Response], **options: Any) -> RemoteStore:
+    client = httpx.Client(transport=httpx.MockTransport(answer), base_url="http://localhost")
+    return RemoteStore("http://localhost", client=client, **options)
 
 
 def ask(client: httpx.Client, count: int = 1, **more: Any) -> list[dict[str, Any]]:
@@ -135,7 +152,6 @@ def tell(client: httpx.Client, *pairs: tuple[str, object]) -> list[str]:
 
 
 def at_once(number: int, call: Any) -> list[Any]:
-    """The same call from so many threads."""
     found = list[Any]()
     threads = [threading.Thread(target=lambda: found.append(call())) for _ in range(number)]
     for each in threads:
@@ -154,3 +170,15 @@ def answered(address: str, process: subprocess.Popen[bytes]) -> int:
         except httpx.HTTPError:
             time.sleep(0.1)
     raise AssertionError("The server did not answer within a minute.")
+
+
+@contextmanager
+def started(port: int, *options: str, **how: Any) -> Iterator[None]:
+    program = str(Path(sys.executable).with_name("dpbandits"))
+    command = [program, "serve", f"--port={port}", *options]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, **how) as process:
+        try:
+            assert answered(f"http://127.0.0.1:{port}/healthz", process) == 200
+            yield
+        finally:
+            process.terminate()
