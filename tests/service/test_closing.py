@@ -12,16 +12,12 @@ from typing import Any
 import pytest
 
 import dpbandits as dpb
-from dpbandits.service.database import Database
-from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import Witness
-from tests.service.conftest import KEY
 from tests.service.counted import Failing
-from tests.service.machine import Time
+from tests.service.machine import PERIODS, Time
+from tests.service.timelines import two_stores
 
 POLICY = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
 WINDOW: dict[str, Any] = {"attribution_window": timedelta(seconds=10)}
-PERIODS: dict[str, Any] = {"min_share": 0.1, "period": timedelta(seconds=100)}
 
 
 class Trial:
@@ -29,9 +25,7 @@ class Trial:
 
     def __init__(self, **options: Any) -> None:
         self.clock, self.noise = Time(), Failing()
-        database, witness = Database("memory:"), Witness(None)
-        how: dict[str, Any] = {"key": KEY, "noise": self.noise, "clock": self.clock}
-        stores = [CampaignStore(database, witness, **how) for _ in range(2)]
+        stores = two_stores(self.noise, self.clock)
         stores[0].create("trial", POLICY, assignment="planned", **options)
         self.campaign, self.other = (store["trial"] for store in stores)
         self.parts = [self.campaign[name] for name in self.campaign.segments] or [self.campaign]

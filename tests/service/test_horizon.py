@@ -9,15 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dpbandits as dpb
-from dpbandits.service.database import Database
-from dpbandits.service.store import CampaignStore
-from dpbandits.service.witness import Witness
 from dpbandits.session.storing import is_release_missing
-from tests.service.conftest import KEY
 from tests.service.counted import Counted
 from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
-from tests.service.timelines import inside, readings, stored
+from tests.service.timelines import inside, readings, stored, two_stores
 
 MOST = 16
 """Records of a segment that the policy learns from; the next one has nothing more released."""
@@ -32,10 +28,8 @@ class Two:
     """
 
     def __init__(self, **options: Any) -> None:
-        self.noise, self.clock = Counted(), Time()
-        given: dict[str, Any] = {"key": KEY, "noise": self.noise, "clock": self.clock}
-        database, witness = Database("memory:"), Witness(None)
-        self.stores = [CampaignStore(database, witness, **given) for _ in range(2)]
+        self.noise = Counted()
+        self.stores = two_stores(self.noise, Time())
         self.stores[0].create("trial", POLICY, segments=SEGMENTS, seed=1, **options)
         self.one, self.other = (store["trial"] for store in self.stores)
 
@@ -77,9 +71,7 @@ def test_a_batch_over_segments_is_done_whole_or_not_at_all(
     for decisions, many in zip(asked, told, strict=True):
         two.one.tell_many([(decision, 1) for decision in decisions[:many]])
     batch = [(asked[of][place], 7 if at in wrong else 0.5) for at, (of, place) in enumerate(places)]
-    waiting = [
-        {d.id for d in decisions[many:]} for decisions, many in zip(asked, told, strict=True)
-    ]
+    waiting = [{d.id for d in each[many:]} for each, many in zip(asked, told, strict=True)]
     ended = [two.has_ended(name) for name in SEGMENTS]
     assert ended == [many > MOST for many in told]
     before = two.facts()
@@ -122,10 +114,9 @@ def test_a_call_that_is_made_again_gets_its_first_reply() -> None:
         added = campaign.add_arm("c", key="added")
         assert campaign.record("a", (9, 5), key="a") == "recorded"
         for each in (campaign, remote(client_of(store))["trial"]):
-            with pytest.raises(dpb.HorizonError):
-                each.ask(30, key="another")
-            with pytest.raises(dpb.HorizonError):
-                each.record("a", (9, 5), key="another")
+            for verb, *given in (("ask", 30), ("record", "a", (9, 5))):
+                with pytest.raises(dpb.HorizonError):
+                    getattr(each, verb)(*given, key="another")
         assert campaign.ask(30, key="asked") == asked
         assert campaign.add_arm("c", key="added") == added
         assert campaign.record("a", (9, 5), key="a") == "recorded"

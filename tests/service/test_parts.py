@@ -59,22 +59,20 @@ def test_segments_that_are_none_and_those_that_were_not_declared(store: Any) -> 
             store.create("trial", POLICY, **options)
 
 
-@pytest.mark.parametrize(
-    ("policy", "options", "words"),
-    [
-        (POLICY, {"holdout": 0.1, "segments": ["DE"]}, "not both"),
-        (POLICY, {"control": "a"}, "give holdout="),
-        (POLICY, {"holdout": 0.1, "control": "c"}, "one of the arms"),
+def test_holdouts_that_there_cannot_be(store: Any) -> None:
+    wrong: list[tuple[Any, dict[str, Any], str]] = [
+        (POLICY, {"segments": ["DE"]}, "not both"),
+        (POLICY, {"holdout": None, "control": "a"}, "give holdout="),
+        (POLICY, {"control": "c"}, "one of the arms"),
         (POLICY, {"holdout": 1}, "below 1"),
-        (POLICY, {"holdout": 0.1, "sticky": True, "period": timedelta(days=1)}, "first visits"),
-        (dpb.KLUCB(arms=2), {"holdout": 0.1}, "epsilon"),
-        (dpb.LDPUCB(arms=2, epsilon=1), {"holdout": 0.1}, "central model"),
-        (dpb.RNMFTNL(actions=2, epsilon=1), {"holdout": 0.1}, "play one arm"),
-    ],
-)
-def test_holdouts_that_there_cannot_be(store: Any, policy: Any, options: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        store.create("trial", policy, **options)
+        (POLICY, {"sticky": True, "period": timedelta(days=1)}, "first visits"),
+        (dpb.KLUCB(arms=2), {}, "epsilon"),
+        (dpb.LDPUCB(arms=2, epsilon=1), {}, "central model"),
+        (dpb.RNMFTNL(actions=2, epsilon=1), {}, "play one arm"),
+    ]
+    for policy, options, words in wrong:
+        with pytest.raises(ValueError, match=words):
+            store.create("trial", policy, **{"holdout": 0.1, **options})
     assert list(store) == []
 
 
@@ -300,8 +298,7 @@ def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
         how = {**PEOPLE, "max_contributions": 1, "holdout": None, **parts}
         campaign = held(store, **how)
         names = SEGMENTS if "segments" in parts else SIDES
-        read, other = names[-1] if "segments" in parts else names[0], names[0]
-        other = next(name for name in names if name != read)
+        read, other = names[::-1] if "segments" in parts else names
         people = [user for user in range(200) if "segments" in parts or campaign.side(user) == read]
 
         def where(name: str) -> dict[str, Any]:
