@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +32,8 @@ def test_who_tries_words_finds_none(tmp_path: Path, key: bytes | None) -> None:
             campaign.do(Ask(count=2, key=f"{WORD} asks"), by=WHO)
             campaign.add_arm("c", key=f"{WORD} adds", by=WHO)
             campaign.drop_open(key=f"{WORD} drops", by=WHO)
-        with closing(sqlite3.connect(lite.file)) as database:
-            query = "SELECT place, response FROM dpbandits_request ORDER BY rowid"
-            creation, *others = database.execute(query).fetchall()
+        query = "SELECT place, response FROM dpbandits_request ORDER BY rowid"
+        creation, *others = lite.run(query)
         marks = {json.loads(said)[0] for _, said in others}
         assert len(marks) == 3
         found.append({place for place, _ in (creation, *others)} | marks)

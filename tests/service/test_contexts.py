@@ -4,10 +4,7 @@ is refused. That they decide as sessions do is in `machine.py`.
 
 from __future__ import annotations
 
-import json
 import re
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,13 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlalchemy import event
-from typer.testing import CliRunner
 
 import dpbandits as dpb
 from dpbandits.policies import contextual
 from dpbandits.session.contexts import packed
 from dpbandits.session.options import OPTIONS_WITH_CONTEXTS
-from dpbandits.terminal.cli import app as shell
 from tests.service.conftest import KEY
 from tests.service.http.web import client_of, remote
 from tests.service.timelines import Lite, inside
@@ -42,13 +37,7 @@ def create(store: Any, made: Any = None, **options: Any) -> Any:
 
 
 def rows(lite: Lite, table: str) -> list[Any]:
-    with closing(sqlite3.connect(lite.file)) as database:
-        return database.execute(f"SELECT * FROM dpbandits_{table}").fetchall()
-
-
-def write(lite: Lite, sql: str, *given: Any) -> None:
-    with closing(sqlite3.connect(lite.file, isolation_level=None)) as database:
-        database.execute(sql, given)
+    return lite.run(f"SELECT * FROM dpbandits_{table}")
 
 
 MADE = {
@@ -70,11 +59,10 @@ def test_contexts_stand_where_they_are_needed_and_nowhere_else(lite: Lite) -> No
     assert kept == sorted(map(packed, PLACES[:30]))
     assert {row[3] for row in rows(lite, "context")} == {None}, "nobody is known"
     assert campaign.releases()
+    told = [text for at in PLACES[:40] for text in (repr(float(at[0])), packed(at).hex())]
     for table in ("release", "request", "head", "event", "campaign", "ledger"):
         text = repr(rows(lite, table))
-        for place in PLACES[:40]:
-            assert repr(float(place[0])) not in text
-            assert packed(place).hex() not in text
+        assert not any(each in text for each in told)
 
 
 def test_what_only_a_release_changes_is_written_with_it(lite: Lite) -> None:
@@ -84,25 +72,19 @@ def test_what_only_a_release_changes_is_written_with_it(lite: Lite) -> None:
     made = dpb.DPLinTS(arms=3, features=12, epsilon=1, first=15, public_contexts=wide)
     store = lite.open()
     campaign = create(store, made)
-    said = list[str]()
-    event.listen(
-        store.database.engine,
-        "before_cursor_execute",
-        lambda conn, cursor, statement, *_: said.append(statement),
-    )
+    learned = list[str]()
 
-    def learned() -> int:
-        found = sum("INTO dpbandits_learned" in each for each in said)
-        said.clear()
-        return found
+    @event.listens_for(store.database.engine, "before_cursor_execute")
+    def note(_: object, cursor: object, statement: str, *more: object) -> None:
+        learned.extend([statement] * ("INTO dpbandits_learned" in statement))
 
-    learned()
     for at in range(75):
         steps = campaign.summary().step
         decision = campaign.ask(context=wide[at])
-        assert learned() == 0
+        assert not learned
         campaign.tell(decision, at % 2)
-        assert learned() == (campaign.summary().step > steps)
+        assert len(learned) == (campaign.summary().step > steps)
+        learned.clear()
         ((*_, public, _),) = rows(lite, "head")
         assert len(public) < 6_000
     assert campaign.summary().step > 2
@@ -113,7 +95,7 @@ def test_of_each_arm_the_newest_contexts_are_kept(
     lite: Lite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contextual, "RECENT", 20)
-    campaign, told = create(lite.open()), dict[int, list[bytes]]({0: [], 1: []})
+    campaign, told, found = create(lite.open()), ([], []), ([], [])  # type: ignore[var-annotated]
     for at in range(0, 200, 20):
         if at == 100:
             campaign = lite.open()["c"]
@@ -122,10 +104,9 @@ def test_of_each_arm_the_newest_contexts_are_kept(
         campaign.tell_many([(each, 1) for each in asked])
         for place, each in zip(places, asked, strict=True):
             told[each.action].append(packed(place))
-    found = dict[int, list[bytes]]({0: [], 1: []})
     for _, arm, _, _, _, body in sorted(rows(lite, "context")):
         found[arm].append(body)
-    assert found == {arm: bodies[-20:] for arm, bodies in told.items()}
+    assert found == (told[0][-20:], told[1][-20:])
 
 
 @pytest.mark.parametrize("kind", ["cells", "pilot"])
@@ -145,7 +126,6 @@ def test_who_is_erased_is_in_no_row(kind: str, lite: Lite) -> None:
     bodies = [packed(place) for place in PLACES[:61]]
 
     def kept() -> set[int]:
-        """Visits of which there is a context somewhere."""
         found = [row[-1] for table in ("decision", "context") for row in rows(lite, table)]
         return {bodies.index(body) for body in found if body is not None}
 
@@ -224,7 +204,7 @@ def test_rows_that_were_edited_are_noticed(lite: Lite) -> None:
     copy = lite.copy()
     for edit, sql in EDITS.items():
         lite.put_back(copy)
-        write(lite, sql)
+        lite.run(sql)
         with lite.open() as store:
             with pytest.raises(dpb.EditedRowsError, match="edited, deleted or put back"):
                 store["c"].tell(asked[10], 1)
@@ -268,11 +248,10 @@ def test_the_guide_has_the_table_of_options() -> None:
     page = Path(__file__).parents[2] / "docs" / "guides" / "contexts.md"
     table = page.read_text(encoding="utf-8").partition("## Options")[2]
     rows = [line for line in table.splitlines() if line.startswith("| `")]
-    listed = {
-        option: not row.endswith("| yes |")
-        for row in rows
-        for option in re.findall(r"`(\w+)`", row.partition(" | ")[0])
-    }
+    listed = dict[str, bool]()
+    for row in rows:
+        options = re.findall(r"`(\w+)`", row.partition(" | ")[0])
+        listed |= dict.fromkeys(options, not row.endswith("| yes |"))
     assert listed == {option: bool(why) for option, why in OPTIONS_WITH_CONTEXTS.items()}
     verbs = {"eligible", "add_arm", "pause_arm", "resume_arm", "retire_arm", "drop_open", "close"}
     assert {*GIVEN} | verbs | {"scope"} == {*OPTIONS_WITH_CONTEXTS}
@@ -327,21 +306,3 @@ def test_a_winner_is_shown_without_context(lite: Lite) -> None:
         each.close("enough", winner=1)
         shown = [each.ask(), each.ask(context=PLACES[0]), *each.ask(2)]
         assert {(one.action, one.learn) for one in shown} == {(1, False)}
-
-
-def test_a_shell_asks_by_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
-    url, run = f"sqlite:///{tmp_path}/trial.db", CliRunner().invoke
-    said = {"name": "DPLinTS", "arms": ["a", "b"], "features": ["p", "q"], "epsilon": "1"}
-    create = ["campaign", "create", "c", "--store", url, "--policy", json.dumps(said)]
-    assert run(shell, create).exit_code == 0
-    ask = ["campaign", "ask", "c", "--store", url, "--context"]
-    found = run(shell, [*ask, '{"p": 0.1, "q": 0.2}'])
-    assert found.exit_code == 0, found.output
-    assert json.loads(found.stdout.splitlines()[-1])["label"] in ("a", "b")
-    assert run(shell, [*ask, "[0.1, -0.2]"]).exit_code == 0
-    assert run(shell, [*ask, "0.1"]).exit_code == 2
-    assert run(shell, [*ask, "[0.1]"]).exit_code == 2
-    shown = run(shell, ["campaign", "show", "c", "--store", url])
-    assert shown.exit_code == 0
-    assert "decides by contexts of 2 numbers" in shown.output

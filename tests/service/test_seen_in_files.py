@@ -53,8 +53,7 @@ def seen_in(file: Path) -> dict[str, Any]:
                 [(name, masked(name, value)) for name, value in zip(names, row, strict=True)]
                 for row in rows.fetchall()
             ]
-    header = file.read_bytes()[:100]
-    return {**found, "header": header}
+    return {**found, "header": file.read_bytes()[:100]}
 
 
 class Seen(Kept):
@@ -76,7 +75,6 @@ class Seen(Kept):
 
 
 def lengths(seen: dict[str, Any]) -> list[Any]:
-    """How long sealed rows are, by their places."""
     return [
         (table, row[1:3] if table == "dpbandits_held" else row[1], dict(row)["body"])
         for table in ("dpbandits_private_state", "dpbandits_held")
@@ -108,37 +106,25 @@ def some_twice(low: Any, high: Any) -> Telling:
     return tell
 
 
+PLAIN = dpb.DPKLUCB(arms=3, epsilon=1, first=50)
+MINUTE = timedelta(minutes=1)
+JOINT = dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1)
 WINDOWS: dict[str, tuple[Any, dict[str, Any], Any, Any]] = {
-    "rewards": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), {}, 0, 1),
-    "harm": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), RAIL, (0, 0), (1, 0.7)),
+    "rewards": (PLAIN, {}, 0, 1),
+    "harm": (PLAIN, RAIL, (0, 0), (1, 0.7)),
     "fine grid and range": (
         dpb.DPKLUCB(arms=3, epsilon=1, first=50, grid=2**20),
         {"rewards": dpb.Range(-100, 1000, clip=True)},
         -7,
         999,
     ),
-    "people": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), PEOPLE, 0, 1),
-    "people in windows": (
-        dpb.DPKLUCB(arms=3, epsilon=1, first=50),
-        PEOPLE | {"window": timedelta(minutes=1)},
-        0,
-        1,
-    ),
-    "periods": (
-        dpb.DPKLUCB(arms=3, epsilon=1, first=50),
-        {"min_share": 0.2, "period": timedelta(minutes=1)},
-        0,
-        1,
-    ),
-    "segments": (dpb.DPKLUCB(arms=3, epsilon=1, first=50), {"segments": ["DE"]}, 0, 1),
+    "people": (PLAIN, PEOPLE, 0, 1),
+    "people in windows": (PLAIN, PEOPLE | {"window": MINUTE}, 0, 1),
+    "periods": (PLAIN, {"min_share": 0.2, "period": MINUTE}, 0, 1),
+    "segments": (PLAIN, {"segments": ["DE"]}, 0, 1),
     "contexts": (dpb.DPLinTS(arms=3, features=2, epsilon=1, public_contexts=PLACES), {}, 0, 1),
     "full information": (dpb.RNMFTNL(actions=3, epsilon=1), {}, [0, 0, 0], [1, 0.5, 1]),
-    "super arms": (
-        dpb.DPJointMAT(problem=dpb.UniformMatroid(arms=4, rank=2), epsilon=1),
-        {},
-        [0, 0],
-        [1, 0.5],
-    ),
+    "super arms": (JOINT, {}, [0, 0], [1, 0.5]),
 }
 
 
@@ -148,12 +134,8 @@ def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
     whatever they said. Then outcomes enter the open sums, and no sealed row grows with them.
     """
     policy, options, low, high = WINDOWS[case]
-    ways = {
-        "nobody": nobody,
-        "low": all_with(low),
-        "high": all_with(high),
-        "twice": some_twice(low, high),
-    }
+    ways = {"nobody": nobody, "low": all_with(low), "high": all_with(high)}
+    ways["twice"] = some_twice(low, high)
     how = {"segment": "DE"} if "segments" in options else {}
     found = {}
     for name, tell in ways.items():
@@ -165,9 +147,7 @@ def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
             more = kept.asked(2, **how)
             seen.append(kept.seen())
             kept.now += 60
-            assert (
-                "Decisions made" in kept.campaign.statement()
-            )  # it is looked at, before they answer
+            assert "Decisions made" in kept.campaign.statement(), "looked at before they answer"
             tell(kept.campaign, [*asked[:4], *more])
             kept.campaign.void(asked[5])
             seen.append(kept.seen())
@@ -183,7 +163,6 @@ def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
 
 
 def rewards_of(policy: Any, decision: Any, one: Any) -> Any:
-    """The same reward for all that a decision is told about."""
     if policy.about.feedback == "bandit":
         return one
     return [one] * len(decision.observe or range(policy.arms))
@@ -233,7 +212,7 @@ def test_an_answer_is_written_where_the_row_lay(tmp_path: Path) -> None:
     """Of a file nothing changes but the sealed rows of those who answered: not where a row lies,
     nor any counter.
     """
-    kept = Seen(tmp_path / "trial", dpb.DPKLUCB(arms=3, epsilon=1, first=50), **WINDOWED)
+    kept = Seen(tmp_path / "trial", PLAIN, **WINDOWED)
     bodies, files = [], []
     with kept.store:
         asked = kept.asked(60)

@@ -45,11 +45,9 @@ class Written:
         return rows
 
     def rows(self) -> list[Any]:
-        """The ledger and the releases."""
         return [self.run(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES]
 
     def line(self, start: int, stop: int, generation: int = 1) -> str:
-        """SQL that adds a line to the ledger."""
         values = f"'{self.uid}', {generation}, {self.arm}, {start}, {stop}, '1', 99, 'read', 99"
         return f"INSERT INTO dpbandits_ledger ({LINE}) VALUES ({values})"
 
@@ -73,15 +71,9 @@ def written(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 def test_the_database_refuses_a_reading_that_overlaps_another(written: Written) -> None:
     start, stop = written.start, written.stop
-    for low, high in (
-        (start, stop),
-        (start - 1, start + 1),
-        (start + 1, stop - 1),
-        (stop - 1, stop + 9),
-        (0, stop + 99),
-        (0, 1),
-    ):
-        written.refuses(written.line(low, high))
+    inner, over = (start + 1, stop - 1), (0, stop + 99)
+    for part in (start, stop), (start - 1, start + 1), inner, (stop - 1, stop + 9), over, (0, 1):
+        written.refuses(written.line(*part))
     written.refuses(written.line(stop, stop + 4) + f", ({written.line(0, 9).split('VALUES (')[1]}")
     for low, high, generation in ((stop, stop + 4, 1), (start, stop, 2)):
         written.run(written.line(low, high, generation))
@@ -138,13 +130,11 @@ def test_a_server_that_could_lose_a_commit_is_refused(
 
 
 def test_every_connection_to_a_file_waits_for_the_disk(lite: Lite) -> None:
-    with lite.open() as store:
-        turns(create(store), 20)
-        engine = store.database.engine
-        connections = [engine.connect() for _ in range(3)]
-        for connection in connections:
-            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
-            connection.close()
+    store = lite.open()
+    turns(create(store), 20)
+    for connection in [store.database.engine.connect() for _ in range(3)]:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+        connection.close()
 
 
 @pytest.mark.parametrize("level", ["OFF", "NORMAL"])

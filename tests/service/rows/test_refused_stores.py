@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-import sqlite3
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -70,10 +69,7 @@ def test_a_pooler_may_give_every_transaction_another_connection(
 
 def test_a_database_of_another_version_is_refused(lite: Lite) -> None:
     lite.open().close()
-    database = sqlite3.connect(lite.file)
-    database.execute("UPDATE dpbandits_version SET version_num = '9999'")
-    database.commit()
-    database.close()
+    lite.run("UPDATE dpbandits_version SET version_num = '9999'")
     with pytest.raises(StoreError, match="Use the dpbandits that wrote it"):
         lite.open()
 
@@ -137,12 +133,8 @@ def test_no_reward_is_seen_in_files_logs_or_errors(
     lite, seen = Lite(tmp_path), list[str]()
     now = [1e6]
     with lite.open(clock=lambda: now[0]) as store:
-        campaign = create(
-            store,
-            rewards=dpb.Range(0, 1000),
-            attribution_window=timedelta(minutes=1),
-            default=0,
-        )
+        late: dict[str, Any] = {"attribution_window": timedelta(minutes=1), "default": 0}
+        campaign = create(store, rewards=dpb.Range(0, 1000), **late)
         asked = campaign.ask(40)
         campaign.tell_many([(d, 123.456789) for d in asked[:20]])
         with pytest.raises(ValueError) as refused:  # noqa: PT011
