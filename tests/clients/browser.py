@@ -1,11 +1,8 @@
-"""A browser without a window, and the server of the page that it opens."""
+"""The server of the page that a browser opens."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,18 +12,7 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-PATIENCE = 300
-"""Seconds after which a browser that says nothing is given up."""
+from tests.service.browsing.chromium import PATIENCE, Browser
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -57,16 +43,12 @@ def served(folder: Path) -> Iterator[tuple[str, Queue[Any]]]:
         server.server_close()
 
 
-def visited(program: str, address: str, profile: Path, posted: Queue[Any]) -> Any:
-    """What the page at this address posts; the browser is ended afterwards, with all it started."""
-    browser = subprocess.Popen(
-        [program, *FLAGS, f"--user-data-dir={profile}", address],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+def visited(address: str, profile: Path, posted: Queue[Any]) -> Any:
+    """What the page at this address posts; the browser is ended afterwards."""
+    profile.mkdir(exist_ok=True)
+    browser = Browser(profile)
     try:
+        browser.open(address)
         return posted.get(timeout=PATIENCE)
     finally:
-        os.killpg(browser.pid, signal.SIGTERM)
-        browser.wait(PATIENCE)
+        browser.close()

@@ -18,10 +18,11 @@ from dpbandits.service.server.access import Access
 from dpbandits.version import __version__
 from tests.clients.browser import served, visited
 from tests.places import REPOSITORY
+from tests.service.browsing.chromium import CHROMIUM
 
 PACKAGE = REPOSITORY / "clients" / "js"
 SIMULATED = dpb.SimulatedNoise(1)
-NODE, NPM, CHROMIUM = map(shutil.which, ("node", "npm", "chromium"))
+NODE, NPM = map(shutil.which, ("node", "npm"))
 
 
 @pytest.mark.long
@@ -89,9 +90,9 @@ def test_in_a_browser(tmp_path: Path) -> None:
     """
     with served(PACKAGE) as (address, posted):
         page = f"{address}/test/browser.html"
-        first = visited(str(CHROMIUM), page, tmp_path / "profile", posted)
-        again = visited(str(CHROMIUM), f"{page}?again", tmp_path / "profile", posted)
-        fresh = visited(str(CHROMIUM), f"{page}?again", tmp_path / "other", posted)
+        first = visited(page, tmp_path / "profile", posted)
+        again = visited(f"{page}?again", tmp_path / "profile", posted)
+        fresh = visited(f"{page}?again", tmp_path / "other", posted)
     assert first["failed"] == {}
     assert len(first["checks"]) == 7
     assert again["report"] == first["report"]

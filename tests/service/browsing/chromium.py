@@ -10,7 +10,6 @@ import os
 import select
 import shutil
 import signal
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from benchmarks.service.postgres import free_port
 
 from dpbandits.service.server.app import make_app
 from dpbandits.service.store import CampaignStore
@@ -50,9 +50,7 @@ def at_work(store: CampaignStore, below: str = "") -> Iterator[str]:
         assert scope["path"].startswith(below)
         await app({**scope, "path": scope["path"].removeprefix(below)}, receive, send)
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     config = uvicorn.Config(proxied, port=port, log_level="warning", ws="none", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -100,13 +98,11 @@ class Browser:
         return [line for line in new if "CONSOLE" in line or "Refused to" in line]
 
     def call(self, method: str, **parameters: Any) -> Any:
-        """What comes of a command."""
         answer = self._asked(method, parameters)
         assert "error" not in answer, answer
         return answer["result"]
 
     def _asked(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The browser's answer to a command."""
         self._number += 1
         said: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
@@ -117,7 +113,6 @@ class Browser:
         return answer
 
     def _next(self) -> dict[str, Any]:
-        """The browser's next message."""
         while b"\0" not in self._left:
             ready, _, _ = select.select([self._from], [], [], PATIENCE)
             assert ready, "The browser says nothing any more."

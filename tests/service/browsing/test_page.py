@@ -14,9 +14,11 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 import dpbandits as dpb
 from dpbandits.service.server.access import Access
+from dpbandits.service.views import VIEWS
 from tests.service.browsing.chromium import Browser, at_work, in_chromium
 
 pytestmark = in_chromium
@@ -62,6 +64,7 @@ EXPORTING = """(() => {
 """Somebody comes after each page of decisions; the numbers of those that a file has."""
 
 SHOWN = ("summary", "beliefs", "lift", "recent", "ledger", "spent", "harm", "uplift")
+TEXT = "document.body.innerText"
 WIDE = "document.documentElement.scrollWidth"
 
 
@@ -97,6 +100,12 @@ def store() -> Iterator[Any]:
         yield store
 
 
+@pytest.fixture
+def site(store: Any) -> Iterator[str]:
+    with at_work(store) as address:
+        yield f"{address}/static/index.html"
+
+
 def ready(browser: Browser, address: str) -> None:
     browser.open(address)
     shown = address.partition("#")[2]
@@ -115,17 +124,17 @@ def texts(found: Any) -> set[str]:
 
 
 def test_the_program_that_is_shown_runs(
-    browser: Browser, store: Any, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, store: Any, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In segments, with users, with a guardrail and for arms without names it was refused."""
     real = dpb.open_store
     store.create("kinds", dpb.DPLinTS(arms=2, features=2, epsilon=1))
-    with at_work(store) as address, ExitStack() as opened:
+    with ExitStack() as opened:
         monkeypatch.setattr(
             dpb, "open_store", lambda *at, **how: opened.enter_context(real(*at, **how))
         )
         for path in ("trial", "lands", "lands/FR", "sale", "sale/policy", "kinds"):
-            ready(browser, f"{address}/static/index.html?{path}#/campaigns/{path}")
+            ready(browser, f"{site}?{path}#/campaigns/{path}")
             python, js = browser.value(
                 "[...document.querySelectorAll('[data-part=use] pre')].map((e) => e.textContent)"
             )
@@ -135,7 +144,7 @@ def test_the_program_that_is_shown_runs(
             assert ("user: visitor" in js, "segment:" in js) == ("sale" in path, "lands" in path)
 
 
-def test_every_number_is_the_api_s(browser: Browser, store: Any) -> None:
+def test_every_number_is_the_api_s(browser: Browser, store: Any, site: str) -> None:
     """On a phone, too, which it fits."""
     said = set[str]()
     for name in store:
@@ -143,68 +152,52 @@ def test_every_number_is_the_api_s(browser: Browser, store: Any) -> None:
         for part in [campaign, *(campaign[each] for each in campaign.segments)]:
             for view in SHOWN:
                 with suppress(ValueError):
-                    seen = sent(view, part._view(view))
-                    said |= texts(json.loads(json.dumps(seen, default=str)))
+                    seen = VIEWS[view].to_sent(part._view(view))
+                    said |= texts(json.loads(TypeAdapter(Any).dump_json(seen)))
     pages = product((390, 1200), ("", "campaigns/trial", "campaigns/lands", "campaigns/lands/DE"))
-    with at_work(store) as address:
-        for width, path in pages:
-            how = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-            browser.call("Emulation.setDeviceMetricsOverride", **how)
-            ready(browser, f"{address}/static/index.html?{width}#/{path}")
-            numbers = browser.value(NUMBERS)
-            assert numbers
-            assert [each for each in numbers if each not in said] == [], path
-            assert browser.value(WIDE) <= width, path
-            assert all(each.startswith(address) for each in browser.value(LOADED))
+    for width, path in pages:
+        how = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        browser.call("Emulation.setDeviceMetricsOverride", **how)
+        ready(browser, f"{site}?{width}#/{path}")
+        numbers = browser.value(NUMBERS)
+        assert numbers
+        assert [each for each in numbers if each not in said] == [], path
+        assert browser.value(WIDE) <= width, path
+        assert all(each.startswith(site.partition("/static")[0]) for each in browser.value(LOADED))
     assert not browser.complaints()
 
 
-def sent(view: str, seen: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    from dpbandits.service.views import VIEWS
-
-    return json.loads(TypeAdapter(Any).dump_json(VIEWS[view].to_sent(seen)))
-
-
-def test_what_it_shows(browser: Browser, store: Any) -> None:
-    with at_work(store) as address:
-        ready(browser, f"{address}/static/index.html#/campaigns/trial")
-        shown = browser.value("document.body.innerText")
-        for words in (
-            "ε = 4 per round",
-            "<b>blue</b>",
-            "green passed the guardrail's limit",
-            "refunds: an arm whose mean",
-            "Privacy statement",
-            "Ledger",
-            "Is traffic as planned?",
-            "is ahead since 20",
-        ):
-            assert words in shown, shown
-        assert browser.value("document.querySelectorAll('.chart canvas').length") == 2
-        assert browser.value("document.querySelector('[role=alert]') !== null")
-        browser.value("document.getElementById('loss').focus()")  # as a click does: no renewal
-        browser.value("document.getElementById('loss').click()")
-        browser.wait("document.body.innerText.includes('are expected to have lost')")
-        ready(browser, f"{address}/static/index.html#/campaigns/sale")
-        assert "Policy less holdout" in browser.value("document.body.innerText")
-        before = store["trial"].summary().asked
-        ready(browser, f"{address}/static/index.html#/campaigns/trial")
-        store["trial"].ask(7)
-        browser.wait(f"{NUMBERS}.includes('{before + 7}')")
-        store["trial"].void(store["trial"].ask())
-        browser.wait(f"{NUMBERS}.includes('{before + 1}')")  # resolved: told, or void
-        ready(browser, f"{address}/static/index.html#/campaigns/100%")
-        assert "Not possible" in browser.value("document.body.innerText")
-        ready(browser, f"{address}/static/index.html#/new")
-        browser.value("document.getElementById('name').value = 'costly'")
-        browser.value("document.getElementById('epsilon').value = '0,5'")
-        browser.value("document.getElementById('create').click()")
-        browser.wait("document.body.innerText.includes('epsilon: Not a possible value.')")
+def test_what_it_shows(browser: Browser, store: Any, site: str) -> None:
+    ready(browser, f"{site}#/campaigns/trial")
+    shown = browser.value(TEXT)
+    words = ("ε = 4 per round", "<b>blue</b>", "refunds: an arm whose mean", "is ahead since 20")
+    words += ("green passed the guardrail's limit", "Is traffic as planned?")
+    assert all(each in shown for each in (*words, "Privacy statement", "Ledger")), shown
+    assert browser.value("document.querySelectorAll('.chart canvas').length") == 2
+    assert browser.value("document.querySelector('[role=alert]') !== null")
+    browser.value("document.getElementById('loss').focus()")  # as a click does: no renewal
+    browser.value("document.getElementById('loss').click()")
+    browser.wait("document.body.innerText.includes('are expected to have lost')")
+    ready(browser, f"{site}#/campaigns/sale")
+    assert "Policy less holdout" in browser.value(TEXT)
+    before = store["trial"].summary().asked
+    ready(browser, f"{site}#/campaigns/trial")
+    store["trial"].ask(7)
+    browser.wait(f"{NUMBERS}.includes('{before + 7}')")
+    store["trial"].void(store["trial"].ask())
+    browser.wait(f"{NUMBERS}.includes('{before + 1}')")  # resolved: told, or void
+    ready(browser, f"{site}#/campaigns/100%")
+    assert "Not possible" in browser.value(TEXT)
+    ready(browser, f"{site}#/new")
+    browser.value("document.getElementById('name').value = 'costly'")
+    browser.value("document.getElementById('epsilon').value = '0,5'")
+    browser.value("document.getElementById('create').click()")
+    browser.wait("document.body.innerText.includes('epsilon: Not a possible value.')")
 
 
-def test_who_is_ahead_is_in_play_and_compared_by_means(browser: Browser, store: Any) -> None:
+def test_who_is_ahead_is_in_play_and_compared_by_means(
+    browser: Browser, store: Any, site: str
+) -> None:
     """Neither an arm that was retired, nor where means are not to be compared; and the least cost
     is.
     """
@@ -218,15 +211,14 @@ def test_who_is_ahead_is_in_play_and_compared_by_means(browser: Browser, store: 
     costs = store.create("costs", policy, rewards=dpb.Range(0, 60, minimise=True))
     costs.tell_many([(d, 50 if d.label == "dear" else 10) for d in costs.ask(16)])
     costs.ask()
-    with at_work(store) as address:
-        ready(browser, f"{address}/static/index.html")
-        shown = browser.value("document.body.innerText")
-        assert "b is ahead since" in shown
-        assert "a is ahead since" not in shown
-        assert "Arms are compared within periods; no winner can be named yet." in shown
-        assert "cheap is ahead" in shown
-        ready(browser, f"{address}/static/index.html#/campaigns/costs")
-        assert "cheap is ahead" in browser.value("document.body.innerText")
+    ready(browser, site)
+    shown = browser.value(TEXT)
+    assert "b is ahead since" in shown
+    assert "a is ahead since" not in shown
+    assert "Arms are compared within periods; no winner can be named yet." in shown
+    assert "cheap is ahead" in shown
+    ready(browser, f"{site}#/campaigns/costs")
+    assert "cheap is ahead" in browser.value(TEXT)
 
 
 def walked(browser: Browser, most: int = 200) -> Iterator[Any]:
@@ -241,19 +233,19 @@ def walked(browser: Browser, most: int = 200) -> Iterator[Any]:
 
 
 def go(browser: Browser, name: str) -> None:
-    """Tab on, until the focus is there."""
     assert any(place["name"] == name for place in walked(browser)), name
 
 
-def test_everything_is_reached_and_the_focus_is_seen(browser: Browser, store: Any) -> None:
-    with at_work(store) as address:
-        for path in ("", "new", "campaigns/trial"):
-            ready(browser, f"{address}/static/index.html?{path}#/{path}")
-            places = list(walked(browser))
-            assert places[0]["name"] == "skip"
-            unseen = [each["name"] for each in places if not (each["ring"] and each["seen"])]
-            assert unseen == [], path
-            assert browser.value(MISSED) == [], path
+def test_everything_is_reached_and_the_focus_is_seen(
+    browser: Browser, store: Any, site: str
+) -> None:
+    for path in ("", "new", "campaigns/trial"):
+        ready(browser, f"{site}?{path}#/{path}")
+        places = list(walked(browser))
+        assert places[0]["name"] == "skip"
+        unseen = [each["name"] for each in places if not (each["ring"] and each["seen"])]
+        assert unseen == [], path
+        assert browser.value(MISSED) == [], path
 
 
 def test_it_may_stand_below_a_path(browser: Browser, store: Any) -> None:
@@ -266,58 +258,54 @@ def test_it_may_stand_below_a_path(browser: Browser, store: Any) -> None:
     assert not browser.complaints()
 
 
-def test_a_campaign_is_made_by_keyboard(browser: Browser, store: Any) -> None:
-    with at_work(store) as address:
-        ready(browser, f"{address}/static/index.html#/new")
-        for name, text in (("name", "by hand"), ("arms", "blue, green")):
-            go(browser, name)
-            browser.value("document.activeElement.select()")
-            browser.write(text)
-        go(browser, "create")
-        browser.press("Enter")
-        browser.wait("document.querySelector('h1')?.textContent === 'by hand'")
-        assert [label for label, _ in store["by hand"].arms] == ["blue", "green"]
+def test_a_campaign_is_made_by_keyboard(browser: Browser, store: Any, site: str) -> None:
+    ready(browser, f"{site}#/new")
+    for name, text in (("name", "by hand"), ("arms", "blue, green")):
+        go(browser, name)
+        browser.value("document.activeElement.select()")
+        browser.write(text)
+    go(browser, "create")
+    browser.press("Enter")
+    browser.wait("document.querySelector('h1')?.textContent === 'by hand'")
+    assert [label for label, _ in store["by hand"].arms] == ["blue", "green"]
     assert not browser.complaints()
 
 
-def test_who_may_changes_arms(browser: Browser, store: Any) -> None:
+def test_who_may_changes_arms(browser: Browser, store: Any, site: str) -> None:
     pressed = "[...document.querySelectorAll('button')].find(each => each.textContent === '{}')"
-    with at_work(store) as address:
-        ready(browser, f"{address}/static/index.html#/campaigns/trial")
-        browser.value(pressed.format("Resume") + ".click()")  # of the arm that was suspended
-        browser.wait("!document.body.innerText.includes('green paused')")
-        assert {status for _, status in store["trial"].arms} == {"active"}
-        key = Access(store, open=False).create("reader", ["read"])
-        browser.value(f"sessionStorage.setItem('key', {json.dumps(key)})")
-        browser.open(f"{address}/static/index.html?again#/campaigns/trial")
-        browser.wait(pressed.format("Export decisions") + " !== undefined")
-        assert browser.value(pressed.format("Pause") + " === undefined")
+    ready(browser, f"{site}#/campaigns/trial")
+    browser.value(pressed.format("Resume") + ".click()")  # of the arm that was suspended
+    browser.wait("!document.body.innerText.includes('green paused')")
+    assert {status for _, status in store["trial"].arms} == {"active"}
+    key = Access(store, open=False).create("reader", ["read"])
+    browser.value(f"sessionStorage.setItem('key', {json.dumps(key)})")
+    browser.open(f"{site}?again#/campaigns/trial")
+    browser.wait(pressed.format("Export decisions") + " !== undefined")
+    assert browser.value(pressed.format("Pause") + " === undefined")
 
 
-def test_an_export_misses_nobody(browser: Browser, store: Any) -> None:
+def test_an_export_misses_nobody(browser: Browser, store: Any, site: str) -> None:
     """Also if visitors come while it is read, page by page."""
     trial = store["trial"]
     trial.ask(9_999 - trial.summary().asked)
-    with at_work(store) as address:
-        ready(browser, f"{address}/static/index.html#/campaigns/trial")
-        browser.value(EXPORTING)
-        browser.value("document.querySelector('[data-part=actions] .buttons button').click()")
-        browser.wait("window.exported !== undefined")
-        exported = browser.value("exported")
+    ready(browser, f"{site}#/campaigns/trial")
+    browser.value(EXPORTING)
+    browser.value("document.querySelector('[data-part=actions] .buttons button').click()")
+    browser.wait("window.exported !== undefined")
+    exported = browser.value("exported")
     assert len(exported) >= 9_999
     assert exported == list(range(1, len(exported) + 1))
 
 
-def test_a_key_is_asked_for(browser: Browser, store: Any) -> None:
+def test_a_key_is_asked_for(browser: Browser, store: Any, site: str) -> None:
     key = Access(store, open=False).create("me", ["read"], "trial")
-    with at_work(store) as address:
-        ready(browser, f"{address}/static/index.html")
-        assert browser.value("document.querySelector('h1').textContent") == "Log in"
-        browser.value("sessionStorage.setItem('key', 'dpb_wrong')")
-        browser.open(f"{address}/static/index.html?again")
-        browser.wait("document.querySelector('[role=alert]') !== null")
-        browser.value("document.getElementById('key').focus()")
-        browser.write(key)
-        browser.press("Enter")
-        browser.wait("document.querySelector('h1').textContent === 'trial'")
-        assert key not in browser.value("document.documentElement.outerHTML")
+    ready(browser, site)
+    assert browser.value("document.querySelector('h1').textContent") == "Log in"
+    browser.value("sessionStorage.setItem('key', 'dpb_wrong')")
+    browser.open(f"{site}?again")
+    browser.wait("document.querySelector('[role=alert]') !== null")
+    browser.value("document.getElementById('key').focus()")
+    browser.write(key)
+    browser.press("Enter")
+    browser.wait("document.querySelector('h1').textContent === 'trial'")
+    assert key not in browser.value("document.documentElement.outerHTML")
