@@ -91,7 +91,7 @@ def hosts_agree(policy: Policy) -> None:
     for rounds in horizons:
         fast = play_tape(play_events, policy, tape, rounds, SimulatedNoise(2))
         ledger, state = seen[rounds]
-        where = f"at horizon {rounds}"
+        where = f"at horizon {rounds}. Expected plan() and update() to use their arguments alone"
         require(
             np.array_equal(slow.plays[:rounds], fast.plays),
             f"Session and event simulator decide differently {where}.",
