@@ -129,6 +129,7 @@ def test_the_program_that_is_shown_runs(
     """In segments, with users, with a guardrail and for arms without names it was refused."""
     real = dpb.open_store
     store.create("kinds", dpb.DPLinTS(arms=2, features=2, epsilon=1))
+    store.create("far", dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
     with ExitStack() as opened:
         monkeypatch.setattr(
             dpb, "open_store", lambda *at, **how: opened.enter_context(real(*at, **how))
@@ -142,6 +143,8 @@ def test_the_program_that_is_shown_runs(
             exec(python, {"visitor": "ann", "features": [0.1, 0.2]})
             assert store[path.partition("/")[0]].summary().asked == before + 1
             assert ("user: visitor" in js, "segment:" in js) == ("sale" in path, "lands" in path)
+        ready(browser, f"{site}?far#/campaigns/far")
+        assert "own device" in browser.value("document.body.innerText")
 
 
 def test_every_number_is_the_api_s(browser: Browser, store: Any, site: str) -> None:

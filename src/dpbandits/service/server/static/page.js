@@ -326,6 +326,7 @@ function pace(history, summary) {
 
 function snippet(name, segment, summary, options) {
   const arm = JSON.stringify(summary.arms[0].arm), at = JSON.stringify(new URL("..", location).href.replace(/\/$/, "")), of = JSON.stringify(name);
+  if (summary.guarantee?.includes("local trust")) return el("p", {}, "An outcome becomes a report on the person's own device: the README of the JavaScript client shows how.");
   const said = [];
   if (options.segments) said.push(["segment", JSON.stringify(segment ?? summary.segments[0])]);
   if (options.holdout || options.privacy_unit === "user") said.push(["user", "visitor"]);
