@@ -80,7 +80,6 @@ def closed() -> Iterator[None]:
 
 @pytest.fixture
 def opened() -> Iterator[list[Any]]:
-    """Stores that are closed when the test ends."""
     stores: list[Any] = []
     yield stores
     for store in stores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,20 @@ def url(server: Server) -> str:
     return str(server.fresh(f"looks_{secrets.token_hex(4)}"))
 
 
+Both = tuple[Any, Any, Time]
+
+
+@pytest.fixture
+def both(url: str, tmp_path: Path) -> Iterator[Both]:
+    """A store, one that only looks, and their clock."""
+    how: dict[str, Any] = {"witness": tmp_path / "witness", "clock": Time()}
+    with (
+        open_store(url, key=bytes(32), **how) as store,
+        open_store(url, looking=True, **how) as onlookers,
+    ):
+        yield store, onlookers, how["clock"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_role_without_rights_to_private_tables_is_enough(
     server: Server, url: str, tmp_path: Path, kind: str
@@ -86,51 +100,41 @@ def test_a_role_without_rights_to_private_tables_is_enough(
         assert type(refused.value).__name__ == "InsufficientPrivilege"
 
 
-def test_what_is_not_witnessed_is_not_shown(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_witnessed_is_not_shown(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is committed, and its witness has not been written yet."""
     monkeypatch.setattr(transaction, "WITNESSED_IN", 0.05)
-    witness = tmp_path / "witness"
-    with (
-        open_store(url, key=bytes(32), witness=witness) as store,
-        open_store(url, witness=witness, looking=True) as onlookers,
-    ):
-        campaign = create(store)
-        turns(campaign, 8)
-        before, seen = campaign.summary().step, list[int]()
-        add = Witness.add
+    store, onlookers, _ = both
+    turns(campaign := create(store), 8)
+    before, seen, add = campaign.summary().step, list[int](), Witness.add
 
-        def added(self: Witness, moves: Any) -> None:
-            with pytest.raises(StoreError, match="not witnessed") as refused:
-                onlookers["c"].summary()
-            assert not re.search(r"\d", str(refused.value))
-            seen.append(len(moves))
-            add(self, moves)
+    def added(self: Witness, moves: Any) -> None:
+        with pytest.raises(StoreError, match="not witnessed") as refused:
+            onlookers["c"].summary()
+        assert not re.search(r"\d", str(refused.value))
+        seen.append(len(moves))
+        add(self, moves)
 
-        monkeypatch.setattr(Witness, "add", added)
-        turns(campaign, 16)
-        step = campaign.summary().step
-        assert seen
-        assert onlookers["c"].summary().step == step > before
+    monkeypatch.setattr(Witness, "add", added)
+    turns(campaign, 16)
+    step = campaign.summary().step
+    assert seen
+    assert onlookers["c"].summary().step == step > before
 
 
-def test_nothing_is_written_where_the_role_may(url: str, tmp_path: Path) -> None:
+def test_nothing_is_written_where_the_role_may(both: Both) -> None:
     """A fence was made, and its private rows were sealed without the key."""
-    clock, witness = Time(), tmp_path / "witness"
-    with open_store(url, key=bytes(32), witness=witness, clock=clock) as store:
-        campaign = create(store, **WINDOWED)
-        go_on(campaign, clock, WINDOWED)
-        with open_store(url, witness=witness, clock=clock, looking=True) as onlookers:
-            for call in (
-                onlookers["c"].fence,
-                lambda: onlookers.create("other", dpb.DPKLUCB(arms=2, epsilon=1)),
-                lambda: onlookers.scope("all", 3),
-            ):
-                with pytest.raises(RuntimeError, match="only looks"):
-                    call()
-        assert (campaign.generation, list(store), store.scopes()) == (1, ["c"], [])
-        go_on(campaign, clock, WINDOWED)
+    store, onlookers, clock = both
+    campaign = create(store, **WINDOWED)
+    go_on(campaign, clock, WINDOWED)
+    for call in (
+        onlookers["c"].fence,
+        lambda: onlookers.create("other", dpb.DPKLUCB(arms=2, epsilon=1)),
+        lambda: onlookers.scope("all", 3),
+    ):
+        with pytest.raises(RuntimeError, match="only looks"):
+            call()
+    assert (campaign.generation, list(store), store.scopes()) == (1, ["c"], [])
+    go_on(campaign, clock, WINDOWED)
 
 
 def test_where_nothing_can_be_looked_at(tmp_path: Path) -> None:
@@ -163,26 +167,20 @@ def test_what_is_witnessed_is_told_from_what_is_not(lite: Lite) -> None:
             assert host._why_hidden(heads, {uid: seen}) == transaction.RESTORED
 
 
-def test_a_late_replica_is_waited_for(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    witness = tmp_path / "witness"
-    with (
-        open_store(url, key=bytes(32), witness=witness) as store,
-        open_store(url, witness=witness, looking=True) as onlookers,
-    ):
-        turns(create(store), 16)
-        marks, late = Witness.marks, 5
+def test_a_late_replica_is_waited_for(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, onlookers, _ = both
+    turns(create(store), 16)
+    marks, late = Witness.marks, 5
 
-        def ahead(self: Witness, uids: Any) -> dict[str, Mark]:
-            nonlocal late
-            late -= 1
-            seen = marks(self, uids)
-            return {uid: each._replace(step=each.step + (late > 0)) for uid, each in seen.items()}
+    def ahead(self: Witness, uids: Any) -> dict[str, Mark]:
+        nonlocal late
+        late -= 1
+        seen = marks(self, uids)
+        return {uid: each._replace(step=each.step + (late > 0)) for uid, each in seen.items()}
 
-        monkeypatch.setattr(Witness, "marks", ahead)
-        assert onlookers["c"].summary().asked == 16
-        monkeypatch.setattr(transaction, "WITNESSED_IN", 0.05)
-        late = 10_000
-        with pytest.raises(StoreError, match="restored, or is a late replica"):
-            onlookers["c"].summary()
+    monkeypatch.setattr(Witness, "marks", ahead)
+    assert onlookers["c"].summary().asked == 16
+    monkeypatch.setattr(transaction, "WITNESSED_IN", 0.05)
+    late = 10_000
+    with pytest.raises(StoreError, match="restored, or is a late replica"):
+        onlookers["c"].summary()

@@ -4,10 +4,8 @@ was due before it stands, every block is read by one draw, and other calls and s
 
 from __future__ import annotations
 
-import sqlite3
-import threading
-from contextlib import closing
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -16,8 +14,9 @@ import dpbandits as dpb
 from dpbandits.service.operations import Void
 from tests.service.conftest import KEY
 from tests.service.counted import Counted, Failing
+from tests.service.http.web import at_once
 from tests.service.machine import Time
-from tests.service.timelines import Lite, readings
+from tests.service.timelines import Lite, create, readings
 
 WINDOWED: dict[str, Any] = {"attribution_window": timedelta(seconds=60), "default": 0}
 ONE_ARM = dpb.DPKLUCB(arms=1, epsilon=1, first=4)
@@ -42,25 +41,20 @@ def test_refused_and_told_together() -> None:
     """
     played, refused = Played({"guardrail": dpb.Guardrail("refunds", limit=0.2)}), list[str]()
     asked = played.campaign.ask(MOST - 10)
-    begin = threading.Barrier(len(asked) + 10)
+    begin, told = Barrier(len(asked) + 10), [*asked, *[None] * 10]
 
-    def tell(decision: Any) -> None:
-        begin.wait()
-        played.campaign.tell(decision, (1, 0))
-
-    def ask() -> None:
+    def call() -> None:
+        decision = told.pop()
         begin.wait()
         try:
-            played.campaign.ask(MOST + 1, eligible=["b"])
+            if decision is None:
+                played.campaign.ask(MOST + 1, eligible=["b"])
+            else:
+                played.campaign.tell(decision, (1, 0))
         except (ValueError, RuntimeError) as error:
             refused.append(type(error).__name__)
 
-    threads = [threading.Thread(target=tell, args=[each]) for each in asked]
-    threads += [threading.Thread(target=ask) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(len(told), call)
     assert len(refused) == 10
     assert played.campaign.summary().waiting == 0
     assert readings(played.campaign) == played.noise.drawn > 0
@@ -89,7 +83,6 @@ def test_noise_that_fails_undoes_no_release(after: int, options: dict[str, Any])
 
 
 def in_two_segments(noise: Failing) -> tuple[Any, list[Any], list[Any]]:
-    """A campaign with two segments, and eight decisions of each."""
     store = dpb.open_store("memory:", noise=noise)
     campaign: Any = store.create("trial", ONE_ARM, segments=["DE", "FR"], seed=1)
     return campaign, campaign.ask(8, segment="DE"), campaign.ask(8, segment="FR")
@@ -151,8 +144,7 @@ def test_a_reply_that_was_edited_draws_nothing_anew(lite: Lite) -> None:
     campaign = lite.open(noise=noise).create("trial", dpb.DPKLUCB(arms=2, epsilon=1, first=4))
     campaign.ask(key="a")
     campaign.pause_arm(0, key="b")
-    with closing(sqlite3.connect(lite.file)) as database, database:
-        database.execute("UPDATE dpbandits_request SET response = 'nothing'")
+    lite.run("UPDATE dpbandits_request SET response = 'nothing'")
     for call in (lambda: campaign.ask(key="a"), lambda: campaign.pause_arm(0, key="b")):
         for _ in range(3):
             with pytest.raises(dpb.EditedRowsError, match="another key"):
@@ -161,3 +153,30 @@ def test_a_reply_that_was_edited_draws_nothing_anew(lite: Lite) -> None:
     campaign.tell_many([(each, 1) for each in campaign.ask(16)])
     assert readings(campaign) == noise.drawn > 0
     assert campaign.generation == 1
+
+
+# Where answers are held until their time has passed, replies and releases tell nothing of them
+
+
+def test_an_answer_that_is_held_makes_nothing_due() -> None:
+    """Two campaigns of one seed on one clock, one of which is told between two settlings (a view
+    settles, too): what is public of them stays the same.
+    """
+    seen = list[Any]()
+    for told in (True, False):
+        clock = Time()
+        store = dpb.open_store("memory:", clock=clock)
+        campaign = create(store, dpb.DPKLUCB(arms=2, epsilon=1, first=2), **WINDOWED)
+        asked = campaign.ask(8)
+        clock.now += 30
+        late = campaign.ask()
+        clock.now += 31
+        if told:
+            assert campaign.tell(late, 0) == "recorded"
+            assert campaign.expire(late) == ["recorded"]
+            assert campaign.tell(asked[0], 0) == "gone"
+        clock.now += 1.5
+        campaign.settle()
+        seen.append((campaign.summary(), campaign.ledger, campaign.releases(), campaign.beliefs()))
+    assert seen[0] == seen[1]
+    assert seen[0][0].step > 0
