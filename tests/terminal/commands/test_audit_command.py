@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from dpbandits.terminal.cli import app
+from tests.terminal import shell
 
 
 def dpbandits(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
@@ -31,34 +30,27 @@ LOUD = ["audit", "AnytimeLazyUCB", "--epsilon", "2", "--claim", "1/10", "--runs"
 @pytest.mark.long
 def test_a_written_report_is_verified(tmp_path: Path) -> None:
     words = ["audit", "AnytimeLazyUCB", "--epsilon", "1", "--claim", "1/4", "--runs", "300"]
-    written = CliRunner().invoke(app, [*words, "--json"])
-    assert written.exit_code == 1, written.output
-    report = tmp_path / "report.json"
-    report.write_text(written.output, encoding="utf-8")
-    found = CliRunner().invoke(app, ["audit", "--verify", str(report)])
-    assert found.exit_code == 1
-    assert "verified: ε ≥" in found.output
-    assert "not verified: transcript" in found.output
-    data = json.loads(written.output)
+    written, report = shell(*words, "--json", code=1), tmp_path / "report.json"
+    report.write_text(written, encoding="utf-8")
+    found = shell("audit", "--verify", str(report), code=1)
+    assert "verified: ε ≥" in found
+    assert "not verified: transcript" in found
+    data = json.loads(written)
     assert data["passed"] is False
     data["levels"][-1]["details"]["bets"][0][1] += 1000
     report.write_text(json.dumps(data), encoding="utf-8")
-    assert "Do not trust it" in CliRunner().invoke(app, ["audit", "--verify", str(report)]).stderr
+    assert "Do not trust it" in shell("audit", "--verify", str(report), code=2)
 
 
 def test_an_audit_that_could_not_be() -> None:
-    wrong = CliRunner().invoke(app, ["audit", "AnytimeLazyUCB", "--budget", "soon"])
-    assert wrong.exit_code == 2
-    both = CliRunner().invoke(app, [*LOUD, "--delta", "0.01", "--rho", "1"])
-    assert both.exit_code == 2
-    assert "another claim" in both.stderr
+    shell("audit", "AnytimeLazyUCB", "--budget", "soon", code=2)
+    assert "another claim" in shell(*LOUD, "--delta", "0.01", "--rho", "1", code=2)
 
 
 @pytest.mark.long
 def test_a_claim_with_a_delta() -> None:
-    found = CliRunner().invoke(app, [*LOUD, "--delta", "0.01", "--json"])
-    assert found.exit_code == 1, found.output
-    assert json.loads(found.output)["setting"]["delta"] == 0.01
+    found = shell(*LOUD, "--delta", "0.01", "--json", code=1)
+    assert json.loads(found)["setting"]["delta"] == 0.01
 
 
 def test_command_takes_objects_of_ones_own(tmp_path: Path) -> None:
