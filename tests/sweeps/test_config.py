@@ -50,47 +50,36 @@ def test_arms_horizon_and_exact_budgets_are_filled_in(write: Write) -> None:
     assert found["LDPKLUCB", "linear", 1.0].runs == 10
 
 
-@pytest.mark.parametrize(("written", "horizon"), [("false", None), ("9000", 9000)])
-def test_a_horizon_can_be_fixed_or_left_out(
-    write: Write, written: str, horizon: int | None
-) -> None:
-    found = cells(write(edits={'class = "DPSE"': f'class = "DPSE"\nhorizon = {written}'}))
-    assert found["DPSE", "linear", 1.0].policy.horizon == horizon
+def test_a_horizon_can_be_fixed_or_left_out(write: Write) -> None:
+    for written, horizon in (("false", None), ("9000", 9000)):
+        found = cells(write(edits={'class = "DPSE"': f'class = "DPSE"\nhorizon = {written}'}))
+        assert found["DPSE", "linear", 1.0].policy.horizon == horizon
 
 
 def test_quick_shrinks_the_sweep_and_its_policies(write: Write) -> None:
     found = cells(write(), quick=True)
-    assert {cell.rounds for cell in found.values()} == {500}
-    assert {cell.runs for cell in found.values()} == {5}
+    assert {(cell.rounds, cell.runs) for cell in found.values()} == {(500, 5)}
     assert found["DPSE", "linear", 1.0].policy.horizon == 500
 
 
 def test_keys_depend_on_what_determines_the_numbers_and_on_nothing_else(write: Write) -> None:
-    def keys(edits: dict[str, str] | None = None) -> list[str]:
+    """A run depends on its own number, not on how many there are."""
+
+    def keys(**edits: str) -> list[str]:
         return [cell.key for cell in load_config(write(edits=edits)).cells()]
 
     base = keys()
     assert len(set(base)) == len(base)
-    assert (
-        keys(
-            {
-                'label = "DP-KLUCB"': 'label = "ours"',
-                'name = "linear"': 'name = "straight"',
-                '["linear"]': '["straight"]',
-            }
-        )
-        == base
-    )
-    for change in (
-        {"seed = 7": "seed = 8"},
-        {"rounds = 3000": "rounds = 3001"},
-        {"0.75, 0.5": "0.75, 0.51"},
+    names = {'label = "DP-KLUCB"': 'label = "ours"', 'name = "linear"': 'name = "straight"'}
+    assert keys(**names, **{'["linear"]': '["straight"]'}) == base
+    assert keys(**{"runs = 25": "runs = 26"}) == base
+    for old, new in (
+        ("seed = 7", "seed = 8"),
+        ("rounds = 3000", "rounds = 3001"),
+        ("0.75, 0.5", "0.75, 0.51"),
+        ('label = "DP-KLUCB"', "alpha = 1.25"),
     ):
-        assert keys(change)[0] != base[0]
-    assert keys({'label = "DP-KLUCB"': "alpha = 1.25"})[0] != base[0]
-    assert keys({"runs = 25": "runs = 26"}) == base, (
-        "a run depends on its own number, not on how many there are"
-    )
+        assert keys(**{old: new})[0] != base[0]
 
 
 def test_every_law_builds(write: Write, tmp_path: Path) -> None:
@@ -107,13 +96,11 @@ def test_every_law_builds(write: Write, tmp_path: Path) -> None:
     tables = "".join(
         f'[[environments]]\nname = "{law}"\nlaw = "{law}"\n{keys}\n' for law, keys in laws.items()
     )
-    built = load_config(
-        write(
-            f'name = "x"\ntitle = "x"\nrounds = 10\nruns = 1\n{tables}\n[[policies]]\nclass = '
-            '"UCB1"\n'
-        ),
-        quick=True,
-    ).built
+    head, policy = (
+        'name = "x"\ntitle = "x"\nrounds = 10\nruns = 1\n',
+        '[[policies]]\nclass = "UCB1"\n',
+    )
+    built = load_config(write(f"{head}{tables}{policy}"), quick=True).built
     assert {name: environment.means.round(3).tolist() for name, environment in built.items()} == {
         "equal_gaps": [0.5, 0.5, 0.5, 0.75],
         "doubling_gaps": [0.35, 0.55, 0.65, 0.75],

@@ -44,6 +44,21 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
         one.close()
 
 
+class Killing:
+    """Ends the newest worker after so many cells. stored: all their marks; safe: files by then."""
+
+    def __init__(self, folder: Path, after: int) -> None:
+        self.folder, self.after = folder, after
+        self.stored, self.safe = list[int](), dict[Path, bytes]()
+
+    def __call__(self, step: SweepStep) -> None:
+        self.stored.append(step.cell.policy.mark)  # type: ignore[attr-defined]
+        if len(self.stored) == self.after:
+            files = (self.folder / "out" / "cells").rglob("*")
+            self.safe = {path: path.read_bytes() for path in files if path.is_file()}
+            os.kill(begun(self.folder)[-1][1], signal.SIGKILL)
+
+
 def same(results: Results, others: Results) -> None:
     frames = (each.summary.drop("seconds") for each in (results, others))
     assert_frame_equal(*frames, check_exact=True)
@@ -99,19 +114,13 @@ def test_a_failure_keeps_what_was_finished(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_killed_process_loses_only_what_it_had_in_hand(tmp_path: Path) -> None:
     sweep = write_slow_sweep(tmp_path, cells=8, seconds=0.2, module="slow_killed")
-    config, stored = load_config(sweep), list[int]()
-
-    def kill_one(step: SweepStep) -> None:
-        stored.append(step.cell.policy.mark)  # type: ignore[attr-defined]
-        if len(stored) == 3:
-            os.kill(begun(tmp_path)[-1][1], signal.SIGKILL)
-
+    config, killing = load_config(sweep), Killing(tmp_path, 3)
     with pytest.raises(WorkerError, match=r"A worker process died.*Finished cells are kept"):
-        run_sweep(config, tmp_path / "out", workers=2, progress=kill_one)
+        run_sweep(config, tmp_path / "out", workers=2, progress=killing)
     again = run_sweep(config, tmp_path / "out", workers=1)
-    assert again.computed == 8 - len(stored)
+    assert again.computed == 8 - len(killing.stored)
     times = Counter(mark for mark, _ in begun(tmp_path))
-    assert all(times[mark] == 1 for mark in stored)
+    assert all(times[mark] == 1 for mark in killing.stored)
 
 
 @pytest.mark.long
@@ -123,21 +132,12 @@ def test_a_killed_dask_worker_loses_only_what_it_had_in_hand(
     once more, whose result it still held on the lost worker; its numbers are the same.)
     """
     sweep = write_slow_sweep(tmp_path, cells=12, seconds=0.4, module="slow_dask")
-    stored, safe = list[int](), dict[Path, bytes]()
-
-    def kill_one(step: SweepStep) -> None:
-        stored.append(step.cell.policy.mark)  # type: ignore[attr-defined]
-        if len(stored) == 4:
-            files = (tmp_path / "out" / "cells").rglob("*")
-            safe.update({path: path.read_bytes() for path in files if path.is_file()})
-            os.kill(begun(tmp_path)[-1][1], signal.SIGKILL)
-
-    address = start(2).scheduler_address
-    results = run_sweep(load_config(sweep), tmp_path / "out", scheduler=address, progress=kill_one)
+    address, killing = start(2).scheduler_address, Killing(tmp_path, 4)
+    results = run_sweep(load_config(sweep), tmp_path / "out", scheduler=address, progress=killing)
     assert results.computed == 12
-    assert sorted({mark for mark, _ in begun(tmp_path)}) == sorted(stored) == list(range(12))
-    assert len(safe) >= 3
-    assert {path: path.read_bytes() for path in safe} == safe
+    assert sorted({mark for mark, _ in begun(tmp_path)}) == sorted(killing.stored) == [*range(12)]
+    assert len(killing.safe) >= 3
+    assert {path: path.read_bytes() for path in killing.safe} == killing.safe
 
 
 RUN = (

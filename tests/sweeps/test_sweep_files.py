@@ -9,16 +9,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 from dpbandits.core.errors import ConfigError
 from dpbandits.reports import for_spreadsheets
 from dpbandits.simulation import simulate
 from dpbandits.sweeps.cells import own_digest, require_writable
 from dpbandits.sweeps.config import load_config
+from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.run import run_sweep
-from dpbandits.terminal.cli import app
 from tests.sweeps.texts import sweep_text
+from tests.terminal import shell
 
 SWEEP = sweep_text("DPKLUCB", "UCB1", rounds=300, runs=4)
 OWN = """
@@ -74,20 +74,16 @@ def test_more_runs_are_added_to_those_there_are_and_fewer_are_taken_from_them(
         return simulate(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr("dpbandits.sweeps.cells.simulate", counted)
-    whole = run_sweep(
-        load_config(written(tmp_path, SWEEP.replace("runs = 4", "runs = 7"))),
-        tmp_path / "whole",
-        workers=1,
-    )
-    assert played == [(0, 7), (0, 7)]
-    parts = {}
-    for runs in (4, 7, 2):
+
+    def run(runs: int, out: str) -> Results:
         played.clear()
-        parts[runs] = run_sweep(
-            load_config(written(tmp_path, SWEEP.replace("runs = 4", f"runs = {runs}"))),
-            tmp_path / "parts",
-            workers=1,
-        )
+        config = load_config(written(tmp_path, SWEEP.replace("runs = 4", f"runs = {runs}")))
+        return run_sweep(config, tmp_path / out, workers=1)
+
+    whole, parts = run(7, "whole"), {}
+    assert played == [(0, 7), (0, 7)]
+    for runs in (4, 7, 2):
+        parts[runs] = run(runs, "parts")
         assert played == {4: [(0, 4)] * 2, 7: [(4, 3)] * 2, 2: []}[runs]
         assert parts[runs].computed == (0 if runs == 2 else 2)
         assert parts[runs].summary["runs"].to_list() == [runs] * 2
@@ -132,12 +128,7 @@ def test_files_that_an_own_policy_uses_belong_to_its_result(tmp_path: Path) -> N
 
 def test_an_environment_of_one_arm_is_played_to_the_end(tmp_path: Path) -> None:
     path = written(tmp_path, SWEEP.replace("[0.7, 0.5]", "[0.7]"))
-    result = CliRunner().invoke(
-        app,
-        ["run", str(path), "--out", str(tmp_path / "out"), "--workers", "1"],
-        catch_exceptions=False,
-    )
-    assert result.exit_code == 0
+    shell("run", str(path), "--out", str(tmp_path / "out"), "--workers", "1")
     assert (tmp_path / "out" / "report.html").exists()
 
 
@@ -145,38 +136,21 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(tmp_path: Pa
     taken = tmp_path / "taken"
     taken.write_text("a file")
     for out in (taken, taken / "below"):
-        with pytest.raises(
-            OSError,
-            match=(
-                r"Expected a folder for results that can be written, got .*taken.*\(.*\). Choose "
-                r"another"
-            ),
-        ):
+        said = "Expected a folder for results that can be written, got "
+        with pytest.raises(OSError, match=rf"{said}.*taken.*\(.*\). Choose another"):
             require_writable(out)
-        result = CliRunner().invoke(
-            app, ["run", str(written(tmp_path)), "--out", str(out)], catch_exceptions=False
-        )
-        assert result.exit_code == 2
-        assert result.stderr.startswith("Error: Expected a folder for results")
-        assert len(result.stderr.splitlines()) == 1
+        (line,) = shell("run", str(written(tmp_path)), "--out", str(out), code=2).splitlines()
+        assert line.startswith(f"Error: {said}")
 
 
 def test_text_that_a_spreadsheet_would_compute_is_quoted_and_numbers_are_not(
     tmp_path: Path,
 ) -> None:
-    names = ["=1+1", "+a", "-a", "@a", "\ta", "plain", "a=b", None]
+    commands, others = ["=1+1", "+a", "-a", "@a", "\ta"], ["plain", "a=b", ""]
+    names = [*commands, *others[:-1], None]
     table = pl.DataFrame({"label": names, "mean": [-1.5] * len(names)})
     for_spreadsheets(table).write_csv(tmp_path / "a.csv")
     with (tmp_path / "a.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["label"] for row in rows] == [
-        "'=1+1",
-        "'+a",
-        "'-a",
-        "'@a",
-        "'\ta",
-        "plain",
-        "a=b",
-        "",
-    ]
+    assert [row["label"] for row in rows] == [*(f"'{text}" for text in commands), *others]
     assert {row["mean"] for row in rows} == {"-1.5"}

@@ -20,6 +20,6 @@ def sweep_text(
     tables = [policy.partition("\n") for policy in policies]
     return (
         f'name = "{name}"\ntitle = "{name}"\nrounds = {rounds}\nruns = {runs}\n{head}\n'
-        f'[[environments]]\nname = "two arms"\n{law.format(means)}\n'
+        f'[[environments]]\nname = "two arms"\n{law.replace("{}", means)}\n'
         + "".join(f'[[policies]]\nclass = "{cls}"\n{more}\n' for cls, _, more in tables)
     )

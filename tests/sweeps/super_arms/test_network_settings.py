@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,28 +54,17 @@ def test_real_networks_are_played() -> None:
         ISPSetting(name="p", law="isp", path=isp, source="a").load(Path())
 
 
-def test_sweeps_without_their_data_are_left_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("there", [False, pytest.param(True, marks=needs)])
+def test_sweeps_are_played_where_their_data_is_and_else_left_out(
+    there: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("DPBANDITS_DATA", str(tmp_path))
+    monkeypatch.setenv("DPBANDITS_DATA", str(DATA if there else tmp_path))
     for key in ("cucb2020", "matroid2023"):
-        own = {load_name(path) for path in (PAPERS / key / "own_data").glob("*.toml")}
+        files = (PAPERS / key / "own_data").glob("*.toml")
+        own = {tomllib.loads(path.read_text("utf-8"))["name"] for path in files}
         assert own
-        assert not own & {config.name for config in Paper(PAPERS / key).sweeps(full=False)}
-    with pytest.raises(MissingDataError, match="films"):
-        load_config(PAPERS / "matroid2023" / "own_data" / "films.toml")
-
-
-@needs
-def test_sweeps_with_their_data_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPBANDITS_DATA", str(DATA))
-    for key in ("cucb2020", "matroid2023"):
-        own = {load_name(path) for path in (PAPERS / key / "own_data").glob("*.toml")}
-        assert own <= {config.name for config in Paper(PAPERS / key).sweeps(full=False)}
-
-
-def load_name(path: Path) -> str:
-    line = next(
-        line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("name")
-    )
-    return line.split('"')[1]
+        played = {config.name for config in Paper(PAPERS / key).sweeps(full=False)}
+        assert own & played == (own if there else set())
+    if not there:
+        with pytest.raises(MissingDataError, match="films"):
+            load_config(PAPERS / "matroid2023" / "own_data" / "films.toml")

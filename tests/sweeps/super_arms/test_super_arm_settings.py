@@ -81,14 +81,10 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, environments: str, policy:
 
 
 def test_roads_are_paths_with_costs(tmp_path: Path) -> None:
-    rows = "\n".join(
-        f"\t{u}\t{v}\t{time}\t;"
-        for u, v, time in ((1, 4, 1.0), (4, 3, 1.0), (1, 3, 4.0), (1, 2, 0.5), (2, 3, 0.5))
-    )  # no trip passes through zone 2
+    rows = "1 4 1.0 ;\n4 3 1.0 ;\n1 3 4.0 ;\n1 2 0.5 ;\n2 3 0.5 ;\n"
     notes = "<NUMBER OF NODES> 4\n<FIRST THRU NODE> 4\n<NUMBER OF LINKS> 5\n<END OF METADATA>\n"
-    (tmp_path / "small_net.tntp").write_text(
-        f"{notes}~ init_node term_node free_flow_time ;\n{rows}\n", encoding="utf-8"
-    )
+    net = f"{notes}~ init_node term_node free_flow_time ;\n{rows}"
+    (tmp_path / "small_net.tntp").write_text(net)  # no trip passes through zone 2
     made = (
         '{ name = "r", law = "roads", path = "small_net.tntp", source = "1", target = "3", most '
         "= 0.8 }"
