@@ -94,6 +94,12 @@ from dpbandits.service.tables import (
 PATIENCE = 30
 """Seconds that a transaction waits for another one to end."""
 
+KEEPALIVES = {"idle": 15, "interval": 5, "count": 3}
+"""Seconds of silence after which PostgreSQL and this process ask whether the other one is there,
+seconds between two such questions, and how many stay unanswered where it is not. By default a
+machine that is gone keeps its locks, or a call waiting, for two hours.
+"""
+
 OFTEN = 2.0
 """Seconds after which a transaction empties SQLite's log."""
 
@@ -388,7 +394,8 @@ def sqlite_engine(path: Path | None) -> Engine:
 
 def server_engine(url: URL) -> Engine:
     """PostgreSQL, whatever its database or role sets by default; options of the address count."""
-    patience = url.query.get("connect_timeout", PATIENCE)
+    waiting = {"connect_timeout": PATIENCE, "tcp_user_timeout": 1_000 * PATIENCE}
+    waiting |= {f"keepalives_{name}": value for name, value in KEEPALIVES.items()}
     engine = create_engine(
         url,
         poolclass=Connections,
@@ -398,7 +405,7 @@ def server_engine(url: URL) -> Engine:
         hide_parameters=True,
         isolation_level="READ COMMITTED",
         connect_args={
-            "connect_timeout": patience,
+            **{name: url.query.get(name, value) for name, value in waiting.items()},
             "client_encoding": "utf8",
             "prepare_threshold": None,  # a pooler may give each transaction another connection
         },
@@ -407,7 +414,9 @@ def server_engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: object) -> None:
-        connection.cursor().execute(f"SET lock_timeout = '{PATIENCE}s'")
+        settings = {f"tcp_keepalives_{name}": value for name, value in KEEPALIVES.items()}
+        for name, value in {"lock_timeout": f"{PATIENCE}s", **settings}.items():
+            connection.cursor().execute(f"SET {name} = '{value}'")
         connection.commit()
 
     return engine

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import secrets
+import socket
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -50,6 +51,20 @@ def test_a_disk_that_is_full(lite: Lite) -> None:
         assert campaign.summary().asked == 40
         assert told(campaign, asked) == {"recorded"}
         turns(campaign, 20)
+
+
+def test_a_machine_that_is_gone_keeps_nobody_waiting(server: Server, tmp_path: Path) -> None:
+    """Each end of a connection asks soon whether the other one is there: by default after two
+    hours, for which a machine that lost its power would keep a campaign locked, or a call waiting.
+    """
+    url = server.fresh(secrets.token_hex(8))
+    store = open_store(url, witness=tmp_path / "witness")
+    with store, store.database.engine.connect() as connection:
+        asked = connection.exec_driver_sql("SHOW tcp_keepalives_idle").scalar()
+        raw: Any = connection.connection.driver_connection
+        with socket.socket(fileno=os.dup(raw.pgconn.socket)) as own:
+            asks = own.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE)
+    assert (asked, asks) == ("15", 15)
 
 
 def test_a_server_that_goes_away(
