@@ -35,10 +35,7 @@ def names_in(figure: Figure) -> list[str]:
 def test_a_panel_for_each_environment_and_epsilon(tiny: Results) -> None:
     panels = panels_of(tiny)
     assert panels == [
-        Panel("linear", 0.5),
-        Panel("linear", 1.0),
-        Panel("smoking", 0.5),
-        Panel("smoking", 1.0),
+        Panel(name, epsilon) for name in ("linear", "smoking") for epsilon in (0.5, 1)
     ]
     figure = regret_figure(tiny, panels)
     titles = [ax.get_title(loc="left") for ax in figure.axes]
