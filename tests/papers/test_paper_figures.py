@@ -8,7 +8,6 @@ import pytest
 
 from dpbandits.plots import BOUND
 from dpbandits.sweeps import Config, Results, run_sweep
-from papers.drawing import Drawing
 from papers.pages import FIGURES, read_rows
 from papers.paper import Paper
 from tests.papers.test_paper_folders import EVERY
@@ -48,11 +47,6 @@ def shortened(config: Config) -> Config:
     return copy
 
 
-def names_in(drawing: Drawing) -> set[str]:
-    (legend,) = drawing.figure.legends
-    return {text.get_text() for text in legend.get_texts()}
-
-
 @pytest.mark.long
 @EVERY
 def test_every_figure_has_ours_and_the_lower_bound_or_says_why_not(
@@ -64,7 +58,8 @@ def test_every_figure_has_ours_and_the_lower_bound_or_says_why_not(
     for drawing in drawings:
         panels = [ax for ax in drawing.figure.axes if ax.get_visible()]
         drawn = [any(line.get_color() == BOUND.colour for line in ax.lines) for ax in panels]
-        names, caption = names_in(drawing), drawing.caption
+        (legend,) = drawing.figure.legends
+        names, caption = {text.get_text() for text in legend.get_texts()}, drawing.caption
         row = rows[drawing.name]  # of the committed picture
         assert (row["caption"], row["lines"]) == (caption, "; ".join(drawing.lines)), drawing.name
         assert all(drawn) or "bound" in caption or "order" in caption, drawing.name

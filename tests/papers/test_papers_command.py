@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -11,26 +12,17 @@ from rich.console import Console
 from dpbandits.sweeps.cells import code_digest
 from papers.__main__ import run_papers
 from papers.pages import read_rows
+from tests.sweeps.texts import sweep_text
 
-SWEEP = """
-name = "tiny"
-title = "A tiny paper"
-rounds = 4000
-runs = 6
-epsilons = [0.5, 1]
-[quick]
-rounds = 2000
-[[environments]]
-name = "easy"
-law = "bernoulli"
-means = [0.9, 0.1]
-[[policies]]
-class = "DPKLUCB"
-label = "DP-KLUCB"
-[[policies]]
-class = "AdaPUCB"
-label = "AdaP"
-"""
+SWEEP = sweep_text(
+    'DPKLUCB\nlabel = "DP-KLUCB"',
+    'AdaPUCB\nlabel = "AdaP"',
+    rounds=4000,
+    runs=6,
+    means="0.9, 0.1",
+    head="epsilons = [0.5, 1]\n[quick]\nrounds = 2000",
+    name="tiny",
+)
 CLAIMS = """
 [[claims]]
 id = "klucb-lowest"
@@ -57,7 +49,7 @@ from dpbandits.plots import panels_of
 def drawings(results):
     if "tiny" in results:
         panels = [panels_of(results["tiny"])]
-        grid = regret_grid(results["tiny"], panels, ends="easy")
+        grid = regret_grid(results["tiny"], panels, ends="two arms")
         yield Drawing("figure-1", "Figure 1", grid)
 """
 
@@ -72,29 +64,15 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(
-    keys: list[str] | None,
-    root: Path,
-    docs: Path | None = None,
-    sweeps: list[str] | None = None,
-    claims: list[str] | None = None,
-) -> str:
+def run(keys: list[str] | None, root: Path, **only: list[str]) -> str:
     text = io.StringIO()
-    run_papers(
-        keys,
-        full=False,
-        out=root / "out",
-        console=Console(file=text, width=160),
-        docs=docs,
-        folder=root / "papers",
-        sweeps=sweeps,
-        claims=claims,
-    )
+    how: dict[str, Any] = {"out": root / "out", "docs": root / "docs", "folder": root / "papers"}
+    run_papers(keys, full=False, console=Console(file=text, width=160), **how, **only)
     return text.getvalue()
 
 
 def test_tables_page_and_figures_are_written(repository: Path) -> None:
-    said = run(None, repository, docs=repository / "docs")
+    said = run(None, repository)
     assert "4 cells" in said
     assert "about" in said  # the time is told before the run
     assert "DP-KLUCB is better." in said  # statements, not ids
@@ -103,10 +81,8 @@ def test_tables_page_and_figures_are_written(repository: Path) -> None:
     assert [row["verdict"] for row in rows] == ["reproduced", "differs", "not attempted"]
     assert [row["size"] for row in rows] == ["quick", "quick", ""]
     assert rows[0]["code"] == code_digest()[:12]
-    for figure in (
-        "out/tiny/figures/figure-1.svg",
-        "docs/measured/figures/papers/tiny/figure-1.png",
-    ):
+    shown = "docs/measured/figures/papers/tiny/figure-1.png"
+    for figure in ("out/tiny/figures/figure-1.svg", shown):
         assert 1000 < (repository / figure).stat().st_size < 200_000
     page = (repository / "papers/tiny/README.md").read_text(encoding="utf-8")
     for text in ("**reproduced** (quick)", "**differs**", "It is not.", "figure-1.png"):
@@ -115,30 +91,27 @@ def test_tables_page_and_figures_are_written(repository: Path) -> None:
 
 @pytest.mark.long
 def test_a_second_run_plays_nothing_and_says_the_same(repository: Path) -> None:
-    run(None, repository, docs=repository / "docs")
+    run(None, repository)
     files = [repository / f"papers/tiny/{name}" for name in ("verdicts.csv", "README.md")]
     first = [file.read_bytes() for file in files]
-    said = run(["tiny"], repository, docs=repository / "docs")
+    said = run(["tiny"], repository)
     assert "4 are finished already" in said
     assert "pilots" not in said
-    assert [file.read_bytes().splitlines()[1:] for file in files] == [
-        text.splitlines()[1:] for text in first
-    ]
+    for file, text in zip(files, first, strict=True):
+        assert file.read_bytes().splitlines()[1:] == text.splitlines()[1:]
 
 
 def test_a_sweep_alone_asks_what_it_suffices_for(repository: Path) -> None:
     other = SWEEP.replace('"tiny"', '"other"').replace('label = "AdaP"', 'label = "AdaP, other"')
-    other = other.replace('"DP-KLUCB"', '"DP-KLUCB, other"').replace('"easy"', '"harder"')
+    other = other.replace('"DP-KLUCB"', '"DP-KLUCB, other"').replace('"two arms"', '"harder"')
     folder = repository / "papers/tiny"
     (folder / "other.toml").write_text(other, encoding="utf-8")
     claims = CLAIMS.split("[[claims]]")
     third = claims[1].replace("klucb-lowest", "third").replace('"DP-KLUCB"', '"DP-KLUCB, other"')
     third = third.replace('"AdaP"', '"AdaP, other"')
     (folder / "claims.toml").write_text("[[claims]]".join([*claims[:3], third]), encoding="utf-8")
-    run(["tiny"], repository, docs=repository / "docs", sweeps=["other"])
+    run(["tiny"], repository, sweeps=["other"])
     assert [row["claim"] for row in read_rows(folder / "verdicts.csv")] == ["third"]
-    with pytest.raises(ValueError, match="no sweep nothing"):
-        run(["tiny"], repository, sweeps=["nothing"])
 
 
 def test_a_claim_alone_plays_the_policies_that_it_is_about(repository: Path) -> None:
@@ -149,15 +122,18 @@ def test_a_claim_alone_plays_the_policies_that_it_is_about(repository: Path) -> 
         'arguments = { label = "DP-KLUCB", last = 0.5, at_most = 1 }\n'
     )
     (folder / "claims.toml").write_text(alone, encoding="utf-8")
-    said = run(["tiny"], repository, docs=repository / "docs", claims=["flat", "other"])
+    said = run(["tiny"], repository, claims=["flat", "other"])
     assert "2 cells" in said
     assert [row["claim"] for row in read_rows(folder / "verdicts.csv")] == ["other", "flat"]
     assert not (repository / "docs/measured/figures/papers/tiny/figure-1.png").exists()
     assert "0 cells" in run(["tiny"], repository, claims=["other"])
-    with pytest.raises(ValueError, match="no claim nothing in tiny"):
-        run(["tiny"], repository, claims=["flat", "nothing"])
 
 
-def test_unknown_paper_is_named_with_the_known_ones(repository: Path) -> None:
-    with pytest.raises(ValueError, match="no paper 'nobody2020'; there are tiny"):
-        run(["nobody2020"], repository)
+def test_what_there_is_not_is_named(repository: Path) -> None:
+    for keys, only, said in (
+        ("nobody2020", {}, "no paper 'nobody2020'; there are tiny"),
+        ("tiny", {"sweeps": ["nothing"]}, "no sweep nothing"),
+        ("tiny", {"claims": ["klucb-lowest", "nothing"]}, "no claim nothing in tiny"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            run([keys], repository, **only)

@@ -10,18 +10,10 @@ import pytest
 from dpbandits.plots import Panel
 from dpbandits.sweeps import Results, load_config, run_sweep
 from papers.paper import recommended_films
+from tests.sweeps.texts import sweep_text
 
-SWEEP = """
-name = "small"
-title = "small"
-rounds = 400
-runs = 2
-epsilons = [50]
-environments = [{ name = "films", law = "films", path = "films.json" }]
-[[policies]]
-class = "DPKLMAT"
-label = "ours"
-"""
+LAW = 'law = "films"\npath = "films.json"'
+SWEEP = sweep_text('DPKLMAT\nlabel = "ours"', rounds=400, runs=2, law=LAW, head="epsilons = [50]")
 FILMS = {
     "n_users": 100,
     "genres": ["Comedy", "War"],
@@ -31,7 +23,7 @@ FILMS = {
         {"id": 3, "title": "D", "count": 90, "vector": [1, 1]},
     ],
 }
-PANEL = Panel("films", 50.0)
+PANEL = Panel("two arms", 50.0)
 
 
 @pytest.fixture
@@ -52,6 +44,8 @@ def test_a_policy_that_learned_recommends_the_best_set(results: Results) -> None
     assert genres.rows == [["Comedy", "2", "2"], ["War", "1", "1"]]
     assert "round 400" in films.caption
     assert "GroupLens" in films.caption
+    with pytest.raises(LookupError, match="Labels are ours"):
+        list(recommended_films(results, PANEL, ["theirs"]))
 
 
 def test_films_outside_the_best_set_are_counted(results: Results) -> None:
@@ -63,8 +57,3 @@ def test_films_outside_the_best_set_are_counted(results: Results) -> None:
     films, _ = recommended_films(results, PANEL, ["ours"])
     shared = sum(row[-1] == "yes" for row in films.rows[:-1])
     assert shared + int(films.rows[-1][-1]) == 2
-
-
-def test_a_label_that_was_not_played_is_refused(results: Results) -> None:
-    with pytest.raises(LookupError, match="Labels are ours"):
-        list(recommended_films(results, PANEL, ["theirs"]))

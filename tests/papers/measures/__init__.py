@@ -38,6 +38,5 @@ def runs_of(
 
 
 def word(given: Evidence, measure: str, needs: str = "", **arguments: Any) -> str:
-    """The verdict on a claim of this measure."""
     names = {"id": "c", "statement": "s", "where": "w", "differs": "because", "needs": needs}
     return judge(Claim(**names, measure=measure, arguments=arguments), given).word

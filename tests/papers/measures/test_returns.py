@@ -47,33 +47,23 @@ def evidence(runs: int = 40) -> Evidence:
 
 LINE, BENT = {"labels": ["Line"]}, {"labels": ["Bent"]}
 PRICE = {"labels": ["Added"], "without": "Free", "against": ["one"], "within": 1.2}
+OVER, TWO = LINE | {"under": "Open"}, {"environments": ["two"]}
 RATIO = {"over": "Line", "under": "Open", "optimum": OPTIMUM}
 SHARE = LINE | {"optimum": OPTIMUM}
 TRUE_AND_MUTANT: TrueAndMutant = [
     # 1 − 400/2000 = 0.8 at the smallest ε
     ("share_of_optimum", SHARE | {"at_least": 0.78}, SHARE | {"at_least": 0.85}),
     ("return_ratio", RATIO | {"at_least": 0.8}, RATIO | {"at_least": 0.9}),  # 1.6 over 1.9
-    # 400, 200, 100 and 50 over 100
-    (
-        "price_ratio",
-        LINE | {"under": "Open", "at_most": 4.5},
-        LINE | {"under": "Open", "at_most": 3.5},
-    ),
-    (
-        "price_between_environments",
-        PRICE | {"environments": ["two"]},
-        PRICE | {"environments": ["three"]},
-    ),
+    ("price_ratio", OVER | {"at_most": 4.5}, OVER | {"at_most": 3.5}),  # 400 to 50 over 100
+    ("price_between_environments", PRICE | TWO, PRICE | {"environments": ["three"]}),
     ("log_rate", LINE | {"share": 0.1, "within": 1.1}, BENT | {"share": 0.1, "within": 1.1}),
     ("straight_line", LINE | {"at_least": 0.9}, BENT | {"at_least": 0.9}),
 ]
 
 
 def test_a_claim_whose_data_is_missing_is_not_attempted() -> None:
-    for arguments in (
-        RATIO | {"at_least": 0.8, "environments": ["films"]},
-        RATIO | {"at_least": 0.8, "under": "Nobody"},
-    ):
+    for what in ({"environments": ["films"]}, {"under": "Nobody"}):
+        arguments = RATIO | {"at_least": 0.8} | what
         assert word(evidence(), "return_ratio", needs="films", **arguments) == "not attempted"
         with pytest.raises(LookupError):
             word(evidence(), "return_ratio", **arguments)

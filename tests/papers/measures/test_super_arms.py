@@ -5,6 +5,7 @@ bound, the way from blind play to the oracle, and growth with a size.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -65,9 +66,8 @@ POLICY = dpb.DPKLCUCB(problem=COVER, epsilon=8)
 def way(early: float, late: float) -> float:
     """Where 60 rounds have this value each, then 40 that one."""
     benchmark = COVER.alpha * COVER.optimum(MEANS)
-    regret = {
-        t: benchmark * t - early * min(t, 60) - late * max(0, t - 60) for t in (10, 60, 95, 100)
-    }
+    earned = {t: early * min(t, 60) + late * max(0, t - 60) for t in (10, 60, 95, 100)}
+    regret = {t: benchmark * t - won for t, won in earned.items()}
     curves = runs_of("P", [1.0, 1.0], regret, epsilon=8.0)
     found = Evidence(curves, {"one": dpb.Bernoulli(MEANS)}, {("P", HALF): POLICY})
     (check,) = way_to_oracle(found, labels=["P"], last=0.4, at_least=0.5)
@@ -95,14 +95,11 @@ def test_growth_with_a_size_is_the_exponent() -> None:
     ]
     found = Evidence(pl.concat(frames), {name: dpb.Bernoulli([0.5]) for name in names})
     pair = {"over": "one", "under": "other"}
-    (check,) = ratio_growth(
-        found, **pair, environments=names, sizes=sizes, at_least=1.9, at_most=2.1
-    )
+    sized: dict[str, Any] = {"environments": names, "sizes": sizes, "at_least": 1.9}
+    (check,) = ratio_growth(found, **pair, **sized, at_most=2.1)
     assert check.estimate.value == pytest.approx(2.0)
     assert check.holds
-    both = size_growth(
-        found, labels=["one", "other"], environments=names, sizes=sizes, at_least=1.9
-    )
+    both = size_growth(found, labels=["one", "other"], **sized)
     assert [check.estimate.value for check in both] == pytest.approx([2.0, 0.0])
     assert [check.holds for check in both] == [True, False]
     with pytest.raises(ValueError, match="a size for each"):

@@ -29,22 +29,16 @@ def evidence() -> Evidence:
 LOW = {"labels": ["Low"]}
 HALF = LOW | {"share": 0.5}
 FIRST = {"arms": 2, "beta": 0.1, "runs": 100, "along": "gap", "values": [0.2, 0.1]}
+GROWS = FIRST | {"at_least": 1.0, "at_most": 4.0}
 FLOOR = {"means": [0.5], "alphas": [0.5], "beta": 0.05, "runs": 100}
+PRIVATE = {"rules": ["DPNAS"], "budgets": [1.0]}
 WITHIN = {"environments": ["one"]}
 TRUE_AND_MUTANT: TrueAndMutant = [
     ("log_growth", HALF | {"at_least": 0.75, "at_most": 1.25}, HALF | {"at_most": 0.75}),
     ("below_bound", LOW, {"labels": ["High"]}),
     ("within_minimax", LOW | WITHIN, {"labels": ["Tiny"], **WITHIN}),
-    (
-        "identification_growth",
-        FIRST | {"at_least": 1.0, "at_most": 4.0},
-        FIRST | {"at_least": 0.1, "at_most": 0.8},
-    ),
-    (
-        "takes_more_than_floor",
-        FLOOR | {"rules": ["DPNAS"], "budgets": [1.0]},
-        FLOOR | {"rules": ["NAS"], "budgets": [0.0001]},
-    ),
+    ("identification_growth", GROWS, GROWS | {"at_least": 0.1, "at_most": 0.8}),
+    ("takes_more_than_floor", FLOOR | PRIVATE, FLOOR | {"rules": ["NAS"], "budgets": [0.0001]}),
 ]
 
 
