@@ -4,8 +4,6 @@ every policy, after arms were added, and after a fence.
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +17,7 @@ from dpbandits.service import views
 from dpbandits.service.campaign import Campaign
 from tests.service.http.web import client_of
 from tests.service.machine import Time
-from tests.service.timelines import Lite
+from tests.service.timelines import Lite, copy_file
 
 RNG = np.random.default_rng(7)
 
@@ -47,10 +45,8 @@ def played(campaign: Campaign, rounds: int) -> None:
 
 
 def ends_with_beliefs(campaign: Campaign) -> bool:
-    history = campaign.history()
-    return [tuple(dict(row).values())[:5] for row in history[-1].arms] == [
-        row[:5] for row in campaign.beliefs()
-    ]
+    shown = [tuple(dict(row).values())[:5] for row in campaign.history()[-1].arms]
+    return shown == [row[:5] for row in campaign.beliefs()]
 
 
 @pytest.mark.long
@@ -117,12 +113,9 @@ def test_a_database_that_lost_answers_alone_is_read_anew(lite: Lite) -> None:
     first, second = campaign.ask(2)
     plain.tell(plain.ask(2)[0], 1)
     campaign.tell(first, 1)
-    with (
-        closing(sqlite3.connect(lite.copy())) as copy,
-        closing(sqlite3.connect(lite.file)) as live,
-    ):
-        campaign.tell(second, 1)
-        copy.backup(live)  # put back while the store is open
+    copy = lite.copy()
+    campaign.tell(second, 1)
+    copy_file(copy, lite.file)  # put back while the store is open
     clock.now += 101
     campaign.settle()
     plain.settle()
