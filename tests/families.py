@@ -92,7 +92,6 @@ KEPT = {
     ),
     "service/test_seen_in_files.py::test_nobody_sees_who_answered": "harm|windows|contexts|super",
     "service/test_trail.py::test_with_an_arm_that_was_added_and_after_a_fence": "^DPKLUCB",
-    "session/test_documents.py::test_no_damage_raises_anything_but_a_value_error": "DPKLUCB",
     "session/test_evidence.py::test_evidence_at_the_true_mean_is_one_in_the_mean": (
         "laplace$|True-gaussian"
     ),
