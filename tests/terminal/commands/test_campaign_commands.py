@@ -130,14 +130,13 @@ REFUSED: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("said", REFUSED)
-def test_what_cannot_be_is_one_line(run: Shell, said: str) -> None:
-    run("keys", "create", "somebody", "--role", "read")  # which makes the database
+def test_what_cannot_be_is_one_line(run: Shell) -> None:
+    run("keys", "create", "somebody", "--role", "read")
     run("campaign", "create", "trial", "--policy", POLICY)
-    printed = in_one(run(*REFUSED[said], code=2))
-    assert said in printed
-    for foreign in ("Traceback", "pydantic", "damaged"):
-        assert foreign not in printed
+    for said, words in REFUSED.items():
+        printed = in_one(run(*words, code=2))
+        assert said in printed
+        assert not any(foreign in printed for foreign in ("Traceback", "pydantic", "damaged"))
 
 
 def test_nothing_is_made_in_memory() -> None:
