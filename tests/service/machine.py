@@ -63,7 +63,6 @@ class Time:
 
 
 def outcome(call: Any) -> tuple[str, Any]:
-    """What a call gives, or the kind of its error."""
     try:
         return "value", call()
     except (ValueError, TypeError, RuntimeError, LookupError) as error:

@@ -218,14 +218,11 @@ def base(request: pytest.FixtureRequest) -> Iterator[Base]:
 
 
 def tables_of(database: sqlite3.Connection) -> dict[str, list[str]]:
-    """All tables, and their columns."""
-    names = [
-        name
-        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        if name != "dpbandits_version"
-    ]
+    names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     return {
-        name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')] for name in names
+        name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')]
+        for (name,) in names
+        if name != "dpbandits_version"
     }
 
 
@@ -280,7 +277,6 @@ def edits_of(base: Base, most: int) -> Iterator[tuple[str, Attack]]:
 
 
 def rows_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
-    """Single rows are put back to what they were."""
     for copy in base.copies:
         with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(base.made.file)) as now:
             for table in tables_of(old):
@@ -300,7 +296,6 @@ WITH_CONTEXTS = (*NAMES, "context", "open_cell", "learned")
 
 
 def tables_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
-    """Some tables are put back as a whole, and the others stay."""
     names = WITH_CONTEXTS if base.made.has_contexts else NAMES
     beside = [f"dpbandits_{name}" for name in names]
     for copy in base.copies[:-1]:
@@ -311,11 +306,6 @@ def tables_put_back(base: Base) -> Iterator[tuple[str, Attack]]:
                     attack.append((f"DELETE FROM main.{table}",))
                     attack.append((f"INSERT INTO main.{table} SELECT * FROM old.{table}",))
                 yield f"{copy.name}: {', '.join(some)}", attack
-
-
-def some_of(attacks: Iterator[tuple[str, Attack]], many: int) -> list[tuple[str, Attack]]:
-    found = list(attacks)
-    return found if many >= len(found) else random.Random(many).sample(found, many)
 
 
 CASES = [
@@ -334,13 +324,11 @@ CASES = [
 
 @pytest.mark.parametrize(("base", "kind", "many"), CASES, indirect=["base"])
 def test_no_attack_has_a_reward_read_twice(base: Base, kind: str, many: int) -> None:
-    attacks = {
-        "columns": edits_of(base, 100 if many >= 50 else 1),
-        "rows": rows_put_back(base),
-        "tables": tables_put_back(base),
-    }
-    refused = set[str]()
-    for at, (what, attack) in enumerate(some_of(attacks[kind], many)):
+    attacks = {"rows": rows_put_back(base), "tables": tables_put_back(base)}
+    attacks["columns"] = edits_of(base, 100 if many >= 50 else 1)
+    found, refused = list(attacks[kind]), set[str]()
+    some = found if many >= len(found) else random.Random(many).sample(found, many)
+    for at, (what, attack) in enumerate(some):
         refused.update(base.holds(what, attack, under_way=at % 2 == 1))
     assert refused <= REFUSALS
     assert many < 50 or "EditedRowsError" in refused  # a few may all do no harm
@@ -351,7 +339,6 @@ ONE_ARM = dpb.DPKLUCB(arms=1, epsilon=1, first=2, grid=GRID)
 
 
 def alone(folder: Path, setting: str = "plain", **options: Any) -> tuple[Kept, Any]:
-    """A campaign of one arm."""
     made = kept(folder / "trial", setting)
     return made, made.opened().create("trial", ONE_ARM, seed=3, **made.options, **options)
 

@@ -29,19 +29,7 @@ from tests.service.timelines import everything
 
 @pytest.fixture(autouse=True)
 def pilot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """First codebooks are made early."""
     monkeypatch.setattr(contextual, "PILOT", 12)
-
-
-def many(examples: int, steps: int = 25) -> settings:
-    return settings(
-        phases=[Phase.explicit, Phase.generate],
-        max_examples=examples,
-        stateful_step_count=steps,
-        deadline=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 class InMemory(SideBySide):
@@ -103,11 +91,13 @@ class InFile(SideBySide):
         self.folder.cleanup()
 
 
-def played(kind: type[SideBySide], given: dict[str, Any], examples: settings) -> None:
-    """Run a machine with these options."""
+def played(kind: type[SideBySide], given: dict[str, Any], examples: int, steps: int = 25) -> None:
     options = {**given}
     fields = {"policy": options.pop("policy", POLICY), "options": options}
-    run_state_machine_as_test(type(kind.__name__, (kind,), fields), settings=examples)
+    how: dict[str, Any] = {"phases": [Phase.explicit, Phase.generate], "derandomize": True}
+    how |= {"deadline": None, "suppress_health_check": list(HealthCheck)}
+    chosen = settings(max_examples=examples, stateful_step_count=steps, **how)
+    run_state_machine_as_test(type(kind.__name__, (kind,), fields), settings=chosen)
 
 
 def on_server(server: Server) -> type[InFile]:
@@ -130,12 +120,12 @@ def each(*fast: int) -> pytest.MarkDecorator:
 
 @each(10, 11, 14, 15)
 def test_in_memory(given: dict[str, Any]) -> None:
-    played(InMemory, given, many(4))
+    played(InMemory, given, 4)
 
 
 @pytest.mark.parametrize("given", [SETTINGS[0], SETTINGS[-1]], ids=["plain", "people"])
 def test_in_a_file(given: dict[str, Any]) -> None:
-    played(InFile, given, many(3, 15))
+    played(InFile, given, 3, 15)
 
 
 @each(0, 10)
@@ -143,20 +133,20 @@ def test_over_http_where_replies_are_lost(
     given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpbandits.service.client.PAUSE", 0.0)
-    played(Far, given, many(5, 15))
+    played(Far, given, 5, 15)
 
 
 @each()
 def test_in_a_file_for_long(given: dict[str, Any]) -> None:
-    played(InFile, given, many(8, 40))
+    played(InFile, given, 8, 40)
 
 
 @pytest.mark.hours
 @each()
 def test_in_memory_for_long(given: dict[str, Any]) -> None:
-    played(InMemory, given, many(60, 50))
+    played(InMemory, given, 60, 50)
 
 
 @each()
 def test_on_a_server(server: Server, given: dict[str, Any]) -> None:
-    played(on_server(server), given, many(4))
+    played(on_server(server), given, 4)
