@@ -146,9 +146,9 @@ class CampaignStore:
         may have its name now.
         """
         opened = list(self._open.items())  # before the rows: none is missed that is made meanwhile
-        rows = self.database.campaigns()
-        for name, (row, _) in opened:
-            if row not in rows:
+        rows = set(self.database.campaigns())
+        for name, known in opened:
+            if known[0] not in rows and self._open.get(name) is known:
                 self._open.pop(name, None)
 
     def summaries(self) -> Summaries:

@@ -218,3 +218,23 @@ def test_a_campaign_that_a_restored_copy_lacks_may_be_made_again(lite: Lite) -> 
         other["c"].ask()
     run_maintenance(other, {})
     assert other["c"].ask().round == 1
+
+
+def test_what_was_opened_as_a_lost_campaign_is_forgotten_stays_open(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user-defined policy would have to be given again."""
+    one, other = lite.open(), lite.open()
+    copy, read = lite.copy(), other.database.campaigns
+    create(one)
+    assert other["c"].ask().round == 1
+    copy_file(copy, lite.file)
+    create(one, OwnPolicy(arms=2, epsilon=1))
+
+    def meanwhile() -> Any:
+        other.open("c", policy=OwnPolicy)
+        return read()
+
+    monkeypatch.setattr(other.database, "campaigns", meanwhile)
+    other.forget_missing()
+    assert other["c"].ask().round == 1
