@@ -126,21 +126,25 @@ def texts(found: Any) -> set[str]:
 def test_the_program_that_is_shown_runs(
     browser: Browser, store: Any, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In segments, with users, with a guardrail and for arms without names it was refused."""
-    real = dpb.open_store
+    """In segments, with users, with a guardrail, for arms without names, super arms and ranges it
+    was refused.
+    """
+    real, pairs = dpb.open_store, dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=4)
+    store.create("pairs", pairs, rewards=dpb.Range(20, 60))
     store.create("kinds", dpb.DPLinTS(arms=2, features=2, epsilon=1))
     store.create("far", dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
     with ExitStack() as opened:
         monkeypatch.setattr(
             dpb, "open_store", lambda *at, **how: opened.enter_context(real(*at, **how))
         )
-        for path in ("trial", "lands", "lands/FR", "sale", "sale/policy", "kinds"):
+        for path in ("trial", "lands", "lands/FR", "sale", "sale/policy", "kinds", "pairs"):
             ready(browser, f"{site}?{path}#/campaigns/{path}")
             python, js = browser.value(
                 "[...document.querySelectorAll('[data-part=use] pre')].map((e) => e.textContent)"
             )
             before = store[path.partition("/")[0]].summary().asked
-            exec(python, {"visitor": "ann", "features": [0.1, 0.2]})
+            reward = [20, 60] if path == "pairs" else 1
+            exec(python, {"visitor": "ann", "features": [0.1, 0.2], "reward": reward, "harm": 0})
             assert store[path.partition("/")[0]].summary().asked == before + 1
             assert ("user: visitor" in js, "segment:" in js) == ("sale" in path, "lands" in path)
         ready(browser, f"{site}?far#/campaigns/far")

@@ -332,7 +332,7 @@ function snippet(name, segment, summary, options) {
   if (options.holdout || options.privacy_unit === "user") said.push(["user", "visitor"]);
   if (summary.features !== null && !summary.closed) said.push(["context", "features"]);
   const named = said.map(([key, value]) => `${key}=${value}`).join(", "), object = said.length ? `{ ${said.map((each) => each.join(": ")).join(", ")} }` : "";
-  const reward = options.guardrail ? "[1, 0]" : "1";
+  const reward = options.guardrail ? "[reward, harm]" : "reward";
   const python = `import dpbandits as dpb\n\ntrial = dpb.open_store(${at}, fallback=${arm})[${of}]\ndecision = trial.ask(${named})      # show decision.label\ntrial.tell(decision, ${reward})    # the outcome, once it is known`;
   const js = `import { Campaign } from "dpbandits-client";\n\nconst trial = new Campaign(${at}, ${of}, { token, fallback: ${arm} });\nconst decision = await trial.ask(${object});   // show decision.label\nawait trial.tell(decision, ${reward});        // the outcome, once it is known`;
   return el("details", {}, el("summary", {}, "Ask and tell from a program"), el("h3", {}, "Python"), el("pre", {}, python), el("h3", {}, "JavaScript, on a server"), el("pre", {}, js));
