@@ -881,7 +881,7 @@ class Beliefs(Rows[Belief]):
     """Estimates of the arms' means, a row for each arm in their order; iterate over it.
 
     best: the label of the arm that is named the best with this confidence; None: not yet.
-    more: about how many more people that takes, as people are allocated: more in half of the cases.
+    more: about how many more rounds that takes, as people are allocated: more in half of the cases.
         None where that is not in sight. With periods, counted from the end of the last one.
     sight: the same as a range that holds in eight of ten cases. None where it cannot be foreseen,
         or nothing is in sight.
