@@ -127,10 +127,11 @@ def test_the_program_that_is_shown_runs(
     browser: Browser, store: Any, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In segments, with users, with a guardrail, for arms without names, super arms and ranges it
-    was refused.
+    was refused. It falls back on an arm in play.
     """
     real, pairs = dpb.open_store, dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=4)
     store.create("pairs", pairs, rewards=dpb.Range(20, 60))
+    store["lands"].pause_arm("<b>blue</b>")
     store.create("kinds", dpb.DPLinTS(arms=2, features=2, epsilon=1))
     store.create("far", dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
     with ExitStack() as opened:
@@ -147,6 +148,7 @@ def test_the_program_that_is_shown_runs(
             exec(python, {"visitor": "ann", "features": [0.1, 0.2], "reward": reward, "harm": 0})
             assert store[path.partition("/")[0]].summary().asked == before + 1
             assert ("user: visitor" in js, "segment:" in js) == ("sale" in path, "lands" in path)
+            assert ('fallback: "green"' in js) is ("lands" in path)
         ready(browser, f"{site}?far#/campaigns/far")
         assert "own device" in browser.value("document.body.innerText")
 

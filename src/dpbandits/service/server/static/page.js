@@ -325,7 +325,8 @@ function pace(history, summary) {
 // What programs write, and what who may can do
 
 function snippet(name, segment, summary, options) {
-  const arm = JSON.stringify(summary.arms[0].arm), at = JSON.stringify(new URL("..", location).href.replace(/\/$/, "")), of = JSON.stringify(name);
+  const inPlay = summary.arms.find(({ status }) => status === "active") ?? summary.arms[0];
+  const arm = JSON.stringify(inPlay.arm), at = JSON.stringify(new URL("..", location).href.replace(/\/$/, "")), of = JSON.stringify(name);
   if (summary.guarantee?.includes("local trust")) return el("p", {}, "An outcome becomes a report on the person's own device: the README of the JavaScript client shows how.");
   const said = [];
   if (options.segments) said.push(["segment", JSON.stringify(segment ?? summary.segments[0])]);
