@@ -40,6 +40,7 @@ def test_the_folder_joins_the_path_for_ones_own_module_only_and_last(
     told = "\ntry: main()\nexcept SystemExit as end: print((sys.path, end.code))"
     result = started(tmp_path, "-c", SCRIPT.replace("main()", given + told))
     assert "UCB1" in result.stdout
+    assert "current folder" not in result.stderr
     path, code = eval(result.stdout.strip().splitlines()[-1])
     assert code in (0, 3), result.stderr  # a verdict, or none: no error and no leak
     assert [str(tmp_path.resolve())] == path[-1:] if joins else str(tmp_path.resolve()) not in path
