@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,8 @@ from scipy.stats import binom
 
 import dpbandits as dpb
 from dpbandits.mechanisms.base import AnswerLaw
-from dpbandits.session.beliefs import draw_moment
-from dpbandits.session.evidence import PairEvidence, ReleasedRow, required
+from dpbandits.session.beliefs import ReleaseHistory, best_compared, draw_moment
+from dpbandits.session.evidence import Compared, PairEvidence, ReleasedRow, required
 from dpbandits.session.naming import likeliest, mean_curve
 from tests.session.small import begun, loaded, play, play_by_chance
 
@@ -95,8 +97,26 @@ def test_what_is_computed_is_below_the_product_at_every_mean(
 
 def test_shares_of_the_failure_probability_add_up() -> None:
     for first in (2, 5):
-        shares = [math.exp(-required(arm, first, DELTA)) for arm in range(20_000)]
+        shares = [
+            math.exp(-required(arm, first, DELTA, out)) for arm in range(500) for out in range(500)
+        ]
         assert 0.999 * DELTA < sum(shares) <= DELTA
+
+
+def test_arms_that_are_taken_out_give_no_second_tries() -> None:
+    """Whoever pauses arms by what was seen: a wrong name says that the arm is above the first of
+    those that are no worse, or, by more, above the second, and so on. That order is fixed before.
+    """
+    history = ReleaseHistory.of(dpb.DPRateIMED(arms=4, epsilon=1))
+    least = [required(0, 4, DELTA, out) for out in range(4)]
+    sets = [each for many in (1, 2, 3) for each in combinations((1, 2, 3), many)]
+    for known in product([0.0, *(each + 0.1 for each in least)], repeat=3):
+        pairs = {(0, other): Compared(each, 1) for other, each in enumerate(known, 1)}
+        now = replace(history, compared=pairs)
+        named = [each for each in sets if best_compared(now, (0, *each), DELTA) == 0]
+        for in_play, no_worse in product(named, sets):
+            tries = [known[other - 1] >= more for other, more in zip(no_worse, least, strict=False)]
+            assert any(tries) or not {*in_play} & {*no_worse}
 
 
 @pytest.mark.parametrize(

@@ -318,6 +318,10 @@ class ReleaseHistory:
         means = {arm: row.total / row.rounds for arm, row in rows.items() if row is not None}
         return max(means, key=means.__getitem__) if means else arms[0]
 
+    def evidence(self, leads: int, trails: int) -> float:
+        """The logarithm of the most evidence so far that one arm is above another one."""
+        return self.compared.get((leads, trails), UNCOMPARED).evidence
+
     def after(
         self,
         release: Release,
@@ -638,13 +642,29 @@ def least_that(holds: Callable[[int], bool], most: int, parts: int) -> int | Non
 
 def best_compared(history: ReleaseHistory, among: Sequence[int], delta: float) -> int | None:
     """The arm that is known to be above all others among these; None if there is none, or two."""
-    compared, best = history.compared, list[int]()
-    for arm in among if len(among) > 1 else ():
-        least = required(arm, history.first, delta)
-        others = (compared.get((arm, other)) for other in among if other != arm)
-        if all(each is not None and each.evidence >= least for each in others):
-            best.append(arm)
+
+    def is_above(arm: int, least: float) -> bool:
+        return all(history.evidence(arm, other) >= least for other in among if other != arm)
+
+    best = [
+        arm
+        for arm in (among if len(among) > 1 else ())
+        if is_above(arm, required(arm, history.first, delta))
+        and is_above(arm, required_among(history, arm, among, delta))
+    ]
     return best[0] if len(best) == 1 else None
+
+
+def required_among(history: ReleaseHistory, arm: int, among: Iterable[int], delta: float) -> float:
+    """The logarithm of the evidence with which an arm has to be above each other one of these, to
+    be named among them.
+    """
+    others = set(range(len(history.arms))).difference(among)
+    known = sorted(history.evidence(arm, other) for other in others)
+    out = 0  # of the others, those that it is not above by as much
+    while out < len(known) and known[out] < required(arm, history.first, delta, out):
+        out += 1
+    return required(arm, history.first, delta, out)
 
 
 def best_apart(intervals: Mapping[int, Interval]) -> int | None:
@@ -776,7 +796,7 @@ def people_in_periods(
         return None
     people = sum(within.last[arm][1] for arm in rows)
     leader, most = max(rows, key=lambda arm: means[arm]), 0
-    enough = required(leader, history.first, delta)
+    enough = required_among(history, leader, rows, delta)
     for arm in rows:
         if arm == leader:
             continue

@@ -28,9 +28,9 @@ SPREAD, WINDOW = np.linspace(0.0, 1.0, 65), np.linspace(0.0, 1.0, 129)
 GROWS = 1.02
 """A pair is compared anew when the arm that trails has so many times the rewards."""
 
-AT_START = 0.9
-"""The share of the failure probability of all arms that were there at the start; the rest is for
-those that are added.
+AT_START, ADDED = 0.9, 0.05
+"""Shares of the failure probability: of all arms that were there at the start, and of all that are
+added. The rest is for names while arms are out of play that the named one is not known to be above.
 """
 
 
@@ -228,15 +228,19 @@ class PairEvidence:
         return moments
 
 
-def required(arm: int, first: int, delta: float) -> float:
+def required(arm: int, first: int, delta: float, out: int = 0) -> float:
     """Return the logarithm of the evidence with which an arm is above another one, so that all
     wrong names together have the probability `delta`.
 
     Args:
         arm: the arm that is named.
         first: arms at the start; the others were added.
+        out: arms out of play that it is not known to be above. They may have been taken out because
+            they did well, so each of them asks for more.
     """
-    if arm < first:
-        return math.log(first / (AT_START * delta))
-    later = arm - first + 1
-    return math.log(later * (later + 1) / ((1.0 - AT_START) * delta))
+    share, later = AT_START / first, arm - first + 1
+    if later > 0:
+        share = ADDED / (later * (later + 1))
+    if out:
+        share *= (1.0 / (AT_START + ADDED) - 1.0) / (out * (out + 1))
+    return -math.log(share * delta)
