@@ -1566,7 +1566,7 @@ class Session:
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again. Rewards recorded since its last release are thrown away unread,
-        and so are late ones.
+        and so are late ones. For names it is as a paused one (see `pause_arm`).
 
         Args:
             arm: its name or number.
@@ -1578,7 +1578,8 @@ class Session:
         self._set_status(arm, "retired", "retire")
 
     def pause_arm(self, arm: str | int) -> None:
-        """Play an arm no more until `resume_arm`. Late rewards of it still count.
+        """Play an arm no more until `resume_arm`. Late rewards of it still count. To name the best
+        of the others takes more evidence then, unless the named one is known to be above this arm.
 
         Args:
             arm: its name or number.
