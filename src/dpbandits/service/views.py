@@ -255,6 +255,9 @@ def statement_of(tx: Transaction, part: Part) -> str:
     people = part.tables.people
     users, learned = (None, None) if people is None else tx.rows.people(people.window_number())
     where = "" if tx.layout.is_whole else ", over all parts of the campaign"
+    if people is not None and tx.closed_window() is not None:  # see `Ask`: all places are taken
+        until = "" if people.window is None else ", until that window ended,"
+        where += f" (at most: all who came since the database was restored{until} are counted)"
     fences, why = part.head.generation - 1, part.head.closed
     text = statement_in(part.session, users, learned, where, fences)
     if said := named_words(tx.rows.events(part.uid, NEWEST)):

@@ -45,8 +45,6 @@ def statement(
     about, waits, ranged = session.policy.about, session.attribution_window, session.rewards
     if people is not None and in_window is None:
         in_window = people.in_window
-    if people is not None and people.has_ended:
-        where += " (at most: all who came since the database was restored are counted)"
     is_stored = session._tables.chosen is None
     source = about.paper if about.paper == "dpbandits" else f"{about.paper}, {about.algorithm}"
     responsible = "No responsible person was named."

@@ -190,6 +190,8 @@ def test_nobody_is_learned_from_before_the_next_window(lite: Lite) -> None:
     for now in (began, began + hour):
         clock.now = now
         assert [campaign.ask(user=who).learn for who in ("p0", "p1", "new")] == [False] * 3
+    said = " ".join(campaign.statement().split())
+    assert "open (at most: all who came since the database was restored, until that" in said
     assert campaign.alarms == ()
     assert not campaign.beliefs().is_over
     clock.now = began + 2 * hour
