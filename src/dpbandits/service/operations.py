@@ -290,7 +290,7 @@ class Ask(OperationModel):
     Args:
         count: how many.
         eligible: arms by names or numbers; None: all in play.
-        user: for whom, where people come back.
+        user: for whom, where people come back; not needed once the campaign is closed.
         segment: which, of a campaign with segments.
         context: of a policy that decides by contexts, what is known of the visitor, as numbers or
             as numbers by the features' names; for several decisions a list of these.
@@ -311,7 +311,10 @@ class Ask(OperationModel):
             if self.segment is not None:
                 raise refusal("side_chosen")
             if self.user is None:
-                raise refusal("user_missing")
+                policy = tx.part("policy")
+                if policy.closed is None and policy.head.closed is None:
+                    raise refusal("user_missing")
+                return [policy]
             assert layout.side_key is not None
             place = hashed_place(self.user, layout.side_key)
             return [tx.part(layout.rule.side(place))]
@@ -393,13 +396,16 @@ class Ask(OperationModel):
             decisions = [CampaignDecision.model_validate(each) for each in kept]
         except (ValidationError, TypeError):
             raise refusal("edited_reply") from None
-        (part,) = self.parts(tx)
-        places = known_decisions([each.id for each in decisions], part, tx.rows)
-        for each, known in zip(decisions, places, strict=True):
-            is_lost = known is None or known[0].generation < part.head.generation
-            if is_lost and not self._is_new(each, part):
-                raise refusal("given_up")
-        return decisions
+        # a closed holdout shows the policy side's decisions to holdout people, too
+        for part in self.parts(tx) if tx.layout.rule is None else tx.parts():
+            places = known_decisions([each.id for each in decisions], part, tx.rows)
+            if all(
+                self._is_new(each, part)
+                or (known is not None and known[0].generation >= part.head.generation)
+                for each, known in zip(decisions, places, strict=True)
+            ):
+                return decisions
+        raise refusal("given_up")
 
     def _is_new(self, decision: CampaignDecision, part: Part) -> bool:
         """Whether this very transaction made it."""

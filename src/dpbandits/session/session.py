@@ -532,7 +532,7 @@ class Session:
             context: what is known of the visitor, for a policy that decides by it: numbers, shape
                 (features,), or by the features' names; with `count` a row for each decision. Its
                 norm is at most 1. Contexts are public: they must not carry recorded outcomes. A
-                closed session, which shows its winner, needs none.
+                closed session, which shows its winner, needs neither user nor context.
 
         Raises:
             TooManyPendingError: more than `max_pending` decisions would be pending. None was made.
@@ -573,7 +573,8 @@ class Session:
         self, count: int, eligible: Eligible, user: User, contexts: list[Any] | None
     ) -> list[Decision]:
         people, window = self._tables.people, self._tables.attribution
-        require_user(people, user)
+        if user is not None or self._state.closing is None:
+            require_user(people, user)
         with OneCall(self) as view:
             view = self._settled(view)
             arms = None

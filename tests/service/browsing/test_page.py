@@ -132,13 +132,15 @@ def test_the_program_that_is_shown_runs(
     real, pairs = dpb.open_store, dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=4)
     store.create("pairs", pairs, rewards=dpb.Range(20, 60))
     store["lands"].pause_arm("<b>blue</b>")
+    store.create("shut", dpb.DPKLUCB(arms=2, epsilon=1), holdout=".4").close("enough", winner=1)
     store.create("kinds", dpb.DPLinTS(arms=2, features=2, epsilon=1))
     store.create("far", dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise())
     with ExitStack() as opened:
         monkeypatch.setattr(
             dpb, "open_store", lambda *at, **how: opened.enter_context(real(*at, **how))
         )
-        for path in ("trial", "lands", "lands/FR", "sale", "sale/policy", "kinds", "pairs"):
+        paths = "trial", "lands", "lands/FR", "sale", "sale/policy", "shut", "kinds", "pairs"
+        for path in paths:
             ready(browser, f"{site}?{path}#/campaigns/{path}")
             python, js = browser.value(
                 "[...document.querySelectorAll('[data-part=use] pre')].map((e) => e.textContent)"

@@ -330,7 +330,7 @@ function snippet(name, segment, summary, options) {
   if (summary.guarantee?.includes("local trust")) return el("p", {}, "An outcome becomes a report on the person's own device: the README of the JavaScript client shows how.");
   const said = [];
   if (options.segments) said.push(["segment", JSON.stringify(segment ?? summary.segments[0])]);
-  if (options.holdout || options.privacy_unit === "user") said.push(["user", "visitor"]);
+  if ((options.holdout || options.privacy_unit === "user") && !summary.closed) said.push(["user", "visitor"]);
   if (summary.features !== null && !summary.closed) said.push(["context", "features"]);
   const named = said.map(([key, value]) => `${key}=${value}`).join(", "), object = said.length ? `{ ${said.map((each) => each.join(": ")).join(", ")} }` : "";
   const reward = options.guardrail ? "[reward, harm]" : "reward";
