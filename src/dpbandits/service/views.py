@@ -40,7 +40,7 @@ from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
 from dpbandits.session.predictions import Predictions
-from dpbandits.session.segments import ONE_SEGMENT, SegmentBelief, SegmentedTable
+from dpbandits.session.segments import ONE_SEGMENT, SegmentBelief, SegmentedTable, under_names
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import NEWEST, WIDTH, spent_in_all
@@ -154,7 +154,7 @@ class ByPart(dict[str, Any]):
     """A value for each part, which prints as tables by segment do."""
 
     def __repr__(self) -> str:
-        return "\n\n".join(f"Segment {name}\n{value}" for name, value in self.items())
+        return under_names(self)
 
 
 def by_part(layout: Any, parts: Mapping[str, Any], **params: Any) -> ByPart:

@@ -32,6 +32,7 @@ from dpbandits.session.options import (
     require_for_contexts,
     require_same,
 )
+from dpbandits.session.people import SIDES
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import OneCall, Session, checked_tells, require_restart
 from dpbandits.session.statement import people_words, statement
@@ -53,6 +54,16 @@ class SegmentBelief(NamedTuple):
     low: float | None
     high: float | None
     chance_best: float | None
+
+
+def under_names(parts: Mapping[str, object]) -> str:
+    """Each part's text under its name: a segment, or a side of a holdout.
+
+    >>> under_names({"policy": "(none)", "holdout": "(one)"})
+    'Side policy\\n(none)\\n\\nSide holdout\\n(one)'
+    """
+    what = "Side" if set(parts) == set(SIDES) else "Segment"
+    return "\n\n".join(f"{what} {name}\n{each}" for name, each in parts.items())
 
 
 @final
@@ -95,7 +106,7 @@ class SegmentedTable(Tabular, Generic[ReportedTable, SegmentRow]):
         return self.parts[segment]
 
     def __str__(self) -> str:
-        return "\n\n".join(f"Segment {name}\n{table}" for name, table in self.parts.items())
+        return under_names(self.parts)
 
     __repr__ = __str__
 

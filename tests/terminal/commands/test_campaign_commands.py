@@ -282,7 +282,7 @@ def test_holdout_people_are_compared(run: Shell, monkeypatch: pytest.MonkeyPatch
     found = json.loads(run("campaign", "ask", "sale", "--user", "anna"))
     assert found["campaign"] in ("sale/policy", "sale/holdout")
     shown = run("campaign", "show", "sale")
-    assert "Segment holdout" in shown
+    assert "Side holdout" in shown
     assert "holdout: nothing was released yet" in shown
 
 
