@@ -45,6 +45,9 @@ def test_an_arm_that_harms_is_suspended_for_all_to_see() -> None:
     assert harm.advice == "green is known at .95 confidence to be above the limit of 0.1."
     assert "best" not in str(harm)
     assert of.spent == 1
+    unnamed = session(policy=dpb.DPKLUCB(arms=3, epsilon=1))
+    play(unnamed, 6_000, (0.0, 0.6, 0.0))
+    assert unnamed.harm().advice.startswith("arm 1 is known")
 
 
 def test_the_last_arm_is_not_suspended_but_said() -> None:

@@ -945,7 +945,7 @@ class Beliefs(Rows[Belief]):
         at = f"at {self.confidence:.4g}".replace("at 0.", "at .")
         if self.limit is not None:
             above = [row.label for row in self.rows if row.low is not None and row.low > self.limit]
-            said = f"{', '.join(above) or 'No arm'} {'are' if len(above) > 1 else 'is'}"
+            said = f"{self._names(above) or 'No arm'} {'are' if len(above) > 1 else 'is'}"
             return f"{said} known {at} confidence to be above the limit of {self.limit:g}."
         if self.together:
             return TOGETHER + BY_MEANS
@@ -979,7 +979,7 @@ class Beliefs(Rows[Belief]):
         if self.in_periods:
             notes.append(OVER_TIME)
         if self.changed:
-            notes.append(f"The mean of {', '.join(self.changed)} has changed meanwhile.")
+            notes.append(f"The mean of {self._names(self.changed)} has changed meanwhile.")
         if self.caution:
             notes.append(self.caution)
         columns = 6 if has_chances else 5
@@ -994,6 +994,10 @@ class Beliefs(Rows[Belief]):
 
     def _notes(self) -> tuple[str, ...]:
         return (self.advice,)
+
+    def _names(self, labels: Sequence[str]) -> str:
+        unnamed = {row.label for at, row in enumerate(self.rows) if row.label == str(at)}
+        return ", ".join(f"arm {each}" if each in unnamed else each for each in labels)
 
 
 def beliefs(
