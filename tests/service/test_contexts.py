@@ -306,3 +306,10 @@ def test_a_winner_is_shown_without_context(lite: Lite) -> None:
         each.close("enough", winner=1)
         shown = [each.ask(), each.ask(context=PLACES[0]), *each.ask(2)]
         assert {(one.action, one.learn) for one in shown} == {(1, False)}
+
+
+def test_predictions_say_that_one_person_counts_repeatedly(lite: Lite) -> None:
+    store, people = lite.open(), {"privacy_unit": "user", "max_contributions": 3}
+    session = dpb.Session(policy(), **people, noise=dpb.SimulatedNoise(1))
+    for each in (session, create(store, **people), remote(client_of(store))["c"]):
+        assert "Outcomes of one person may count repeatedly" in str(each.predictions())

@@ -484,6 +484,7 @@ class SentPredictions(Record):
     labels: tuple[str, ...]
     clip: bool
     features: tuple[str, ...]
+    caution: str | None = None
 
     def made(self) -> Predictions:
         fields: dict[str, Any] = dict(self)

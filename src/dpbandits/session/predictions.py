@@ -65,6 +65,8 @@ class Predictions:
         labels: names of the arms; () for their numbers.
         clip: whether contexts of a norm above 1 are shortened.
         features: names of the features; () for none.
+        caution: where the declared range clips rewards, or outcomes of one person may count
+            repeatedly, what that does to estimates.
     """
 
     policy: str
@@ -79,6 +81,7 @@ class Predictions:
     labels: tuple[str, ...] = ()
     clip: bool = False
     features: tuple[str, ...] = ()
+    caution: str | None = None
     model: ClassVar[str] = MODEL
 
     @classmethod
@@ -111,6 +114,7 @@ class Predictions:
             ValueError: a confidence that is not between 0 and 1.
         """
         level = checked_confidence(confidence)
+        units = units or Range()
         information = np.array([fit.information for fit in state.fits])
         weighted = np.array([fit.weighted for fit in state.fits])
         radii = policy.radii(information, 1.0 - level) if always else policy.ridge_bias
@@ -123,15 +127,17 @@ class Predictions:
             np.array([fit.releases > 0 for fit in state.fits]),
             level,
             always,
-            units or Range(),
+            units,
             tuple(labels or ()),
             policy.clip,
             policy.feature_names or (),
+            units.caution,
         )
 
     def __repr__(self) -> str:
         always = ", always=True" if self.always else ""
-        return f"Predictions({self.policy}, confidence={self.confidence}{always})"
+        said = f"Predictions({self.policy}, confidence={self.confidence}{always})"
+        return "\n".join(filter(None, (said, self.caution)))
 
     def means(self, contexts: Contexts) -> Estimated:
         """Return each arm's mean reward for each context.

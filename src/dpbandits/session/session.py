@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, Literal, final, overload
+from typing import Any, Literal, TypeVar, final, overload
 from weakref import ref
 
 import numpy as np
@@ -130,6 +130,8 @@ from dpbandits.session.times import (
 )
 from dpbandits.session.traffic import SampleRatio, Traffic
 from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
+
+Estimates = TypeVar("Estimates", Beliefs, Predictions)
 
 FOLD_AFTER = 200
 """Events after which a log is folded into its state though nothing is released, by the tell that
@@ -1883,7 +1885,7 @@ class Session:
             return estimates
         return replace(estimates, more=None, at_share=None, sight=None, is_over=True)
 
-    def _cautioned(self, found: Beliefs) -> Beliefs:
+    def _cautioned(self, found: Estimates) -> Estimates:
         """Say beside estimates what people who come back mean for them."""
         people = self._tables.people
         if people is None or people.caution is None:
@@ -1932,9 +1934,10 @@ class Session:
             )
         self._settle_to_show()
         learned, labels = self._state.learned, self._state.roster.labels
-        return Predictions.of(
+        found = Predictions.of(
             policy, learned, confidence, always=always, units=self.rewards, labels=labels
         )
+        return self._cautioned(found)
 
     def _named_by_policy(self, delta: float) -> tuple[bool, int | None]:
         """Return whether the policy names the best arm itself, wrongly with no larger probability;
