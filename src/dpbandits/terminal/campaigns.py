@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -607,7 +608,18 @@ def create_key(
     with one_line_errors(), opened_database(store, witness, makes=True) as found:
         from dpbandits.service.server.access import Access
 
-        typer.echo(Access(found, open=False).create(name, role, campaign))
+        if sys.stdout is None:
+            raise ValueError("Expected an open standard output, to show the key. None was made.")
+        access = Access(found, open=False)
+        key = access.create(name, role, campaign)
+        try:
+            typer.echo(key)
+        except OSError as error:
+            access.revoke(name)
+            raise ValueError(
+                f"The key could not be shown ({error.strerror}), so it is revoked. Make another "
+                "one, under another name."
+            ) from None
 
 
 @keys.command("list")

@@ -6,6 +6,8 @@ import csv
 import json
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,21 @@ def test_keys_are_made_listed_and_revoked(run: Shell) -> None:
     for _ in range(2):
         assert "website is revoked" in run("keys", "revoke", "website")
     assert "revoked" in run("keys", "list")
+
+
+def test_a_key_that_cannot_be_shown_does_not_stay(run: Shell, tmp_path: Path) -> None:
+    run("campaign", "create", "trial", "--policy", POLICY)
+    create = (
+        f"{sys.executable} -m dpbandits keys create --role ask --store sqlite:///{tmp_path}/t.db"
+    )
+    for name, into, said in (
+        ("full", ">/dev/full", "is revoked"),
+        ("closed", ">&-", "None was made"),
+    ):
+        made = f"{create} --witness {tmp_path}/t.witness {name} {into}"
+        found = subprocess.run(made, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+        assert (found.returncode, said in in_one(found.stderr)) == (2, True)
+    assert run("keys", "list") == "full\trevoked\tall campaigns\n"
 
 
 MADE = ("campaign", "create", "x", "--policy", POLICY)
