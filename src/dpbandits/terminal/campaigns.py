@@ -450,6 +450,8 @@ def export_command(
         part = part_of(found[name], segment)
         page = part.decisions(limit=10_000)
         place = Path(os.path.realpath(out))
+        if place.exists() and not (place.is_file() and os.access(place, os.W_OK)):
+            raise ValueError(f"Expected a plain file that may be written, got {out}.")
         draft = place.with_name(f"{place.name}.{token_hex(4)}.part")
         try:
             with draft.open("x", newline="", encoding="utf-8") as file:

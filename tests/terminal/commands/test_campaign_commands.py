@@ -125,6 +125,17 @@ def test_a_key_that_cannot_be_shown_does_not_stay(run: Shell, tmp_path: Path) ->
     assert run("keys", "list") == "full\trevoked\tall campaigns\n"
 
 
+def test_only_a_plain_file_is_replaced_by_an_export(run: Shell, tmp_path: Path) -> None:
+    run("campaign", "create", "trial", "--policy", POLICY)
+    pipe, kept = tmp_path / "pipe.csv", tmp_path / "kept.csv"
+    os.mkfifo(pipe)
+    kept.touch(0o444)
+    for place in (pipe, kept):
+        if not (place.is_file() and os.access(place, os.W_OK)):  # root may write every file
+            assert "plain file" in run("campaign", "export", "trial", str(place), code=2)
+    assert pipe.is_fifo()
+
+
 MADE = ("campaign", "create", "x", "--policy", POLICY)
 REFUSED: dict[str, tuple[str, ...]] = {
     "no campaign 'nobody'": ("campaign", "show", "nobody"),
