@@ -63,7 +63,7 @@ def test_the_statement_counts_users_and_those_of_the_window(make: Open, parts: A
         campaign.ask(user=user, **where(parts))
     said = " ".join(campaign.statement().split())
     over = ", over all parts of the campaign" if parts else ""
-    assert f"Users with learned rounds, answered or not{over}: 5." in said
+    assert f"Users with learned rounds, answered or not, void ones included{over}: 5." in said
     assert f"Users learned from in the window that is open{over}: 2." in said
 
 

@@ -106,7 +106,7 @@ SAID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
             "pays w² times that",
             "Unit: all rewards of one user in one window of 7 days.",
             "Users learned from in the window that is open: 5.",
-            "Users with learned rounds, answered or not: 5.",
+            "Users with learned rounds, answered or not, void ones included: 5.",
             "a pseudonym of each user with a count of learned rounds",
         ],
         [],

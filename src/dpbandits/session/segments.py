@@ -266,7 +266,7 @@ class SegmentedSession(Mapping[str, Session]):
         """The privacy statements of the segments."""
         head, people = [ONE_SEGMENT], self._first._tables.people  # one register for all
         if people is not None and people.people is not None:
-            head.append(f"{OVER_ALL} {people_words(people.people)}")
+            head.append(f"{OVER_ALL} {people_words(people.people, people.in_window)}")
         return "\n\n".join([*head, *(statement(each, None) for each in self._parts.values())])
 
     def participant_text(self) -> str:

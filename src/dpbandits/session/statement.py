@@ -434,7 +434,8 @@ def people_words(
     """
     sentences = []
     if people is not None:
-        sentences.append(f"Users with learned rounds, answered or not{where}: {people:,}.")
+        void = "" if in_window is None else ", void ones included"  # see `Register.people`
+        sentences.append(f"Users with learned rounds, answered or not{void}{where}: {people:,}.")
     if in_window is not None:
         sentences.append(f"Users learned from in the window that is open{where}: {in_window:,}.")
     if caution is not None:
