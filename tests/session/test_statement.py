@@ -15,7 +15,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.session.beliefs import OVER_TIME
 from dpbandits.session.lift import ArmLift
-from dpbandits.session.statement import posterior_after
+from dpbandits.session.statement import posterior_after, statement
 from tests.places import REPOSITORY
 from tests.service.http.web import client_of, remote
 from tests.session.small import Exact, loaded
@@ -218,6 +218,7 @@ def test_results_come_once_the_session_is_closed() -> None:
     s.close("enough")
     said, row, pair = words(s.statement()), s.beliefs()["new"], s.lift()["new"]
     assert f"new {row.mean:.4g} ({row.low:.4g} to {row.high:.4g}, 100 rounds)" in said
+    assert ["before a fence" in words(statement(s, None, fences=n)) for n in (0, 1)] == [0, 1]
     assert s.beliefs().advice in said
     assert f"Difference to old: new {pair.difference:+.4g} ({pair.low:+.4g} to" in said
     shared = session(min_share={"new": 0.5})

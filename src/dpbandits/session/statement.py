@@ -82,7 +82,7 @@ def statement(
         ledger_words(session, fences),
         stored_words(session),
         closing_words(session),
-        results_words(session),
+        results_words(session, fences),
         harm_words(session),
     ]
     window = session._tables.attribution
@@ -206,7 +206,7 @@ def stored_words(session: Session) -> str:
     return f"Stored: {'; '.join(items)}."
 
 
-def results_words(session: Session) -> str:
+def results_words(session: Session, fences: int) -> str:
     """What is known once the session is over. Of a retired arm that is what was released before."""
     closing = session.closed
     if closing is None or not closing.is_done:
@@ -219,6 +219,11 @@ def results_words(session: Session) -> str:
     estimates = session.beliefs()
     advice = TOGETHER if estimates.together else estimates.advice
     said = f"Results: {advice} {means_words(session, estimates)}."
+    if fences:  # proofs/evidence.md
+        said += (
+            " Names and intervals that were shown before a fence may be wrong with as much "
+            "probability of their own."
+        )
     if estimates.changed:
         changed = ", ".join(arm_name(session, label) for label in estimates.changed)
         said += f" The mean of {changed} has changed meanwhile."
