@@ -1,7 +1,7 @@
 """Best-arm identification: successive elimination, with and without privacy, and top two."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import ClassVar, Literal, NamedTuple, final
@@ -482,6 +482,13 @@ class AdaPTT(Identifier):
             means, rounds, state.phases, self.start, self.keep, self.delta, eps, published
         )
         return state._replace(arm=arm, decided=state.t if arm >= 0 else 0)
+
+    def dropped(
+        self, state: Contest, release: Release, arms: Collection[int] | None = None
+    ) -> Contest:
+        state = counted(state, release, self.keep)
+        kept = (0 if arms is None or arm in arms else each for arm, each in enumerate(state.open))
+        return state._replace(open=tuple(kept))
 
 
 @policy_dataclass

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binom, binomtest, ks_2samp
 
 import dpbandits as dpb
+from dpbandits.noise import SimulatedNoise
 from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
@@ -145,3 +146,18 @@ def test_after_the_decision_nothing_is_read() -> None:
         session.tell(decision, 0.0)
     assert (policy.best_arm(session.state), session.releases) == (found, releases)
     assert session.spent == 8
+
+
+def test_windows_have_their_planned_size_after_drops() -> None:
+    """Else a smaller one is tested as if it were the planned one: its size was chosen."""
+    policy, rng = AdaPTT(arms=4, epsilon=1, delta=1e-9, first=8), np.random.default_rng(1)
+    session, drops = dpb.Session(policy, noise=SimulatedNoise(1)), 0
+    for _ in range(600):
+        session.tell(session.ask(), float(rng.random() < 0.5))
+        if any(session.state.open) and rng.random() < 0.1:
+            session.drop_open()
+            drops += 1
+        for batches, phase in zip(session.state.batches, session.state.phases, strict=True):
+            first = phase - len(batches)
+            assert sum(n for _, n in batches) == tt.planned(8, phase) - tt.planned(8, first)
+    assert drops > 3
