@@ -74,6 +74,20 @@ def test_it_is_one_too_where_decisions_that_wait_for_long_count_as_not_answered(
     assert total == pytest.approx(1.0, abs=1e-12)
 
 
+def test_the_usual_share_does_not_depend_on_later_decisions() -> None:
+    """How many there were when answers came may depend on their arms."""
+    usual = set()
+    for later in (1, 2_000):
+        test = AnswerTest()
+        for id in range(1, 17 + later):
+            test = test.with_drawn(id, (0.5, 0.5))
+        for id in range(1, 17):
+            test = test.with_resolved(id, id % 2, id > 4)
+        assert sum(map(sum, test.answers(2)[:2])) == 16
+        usual.add(test.usual)
+    assert len(usual) == 1
+
+
 def left_open(answered: tuple[float, float], seed: int) -> Any:
     """A session of 1,500 people, with answers up to 60 people late; others are never told."""
     s, rng, late = begun(POLICY, min_share=0.3), np.random.default_rng(seed), list[Any]()

@@ -54,8 +54,8 @@ MOST_OPEN = 128
 """Stretches that may wait for answers at a time; decisions beyond are not tested."""
 
 HALF, HALF_FRACTION = 128, 8
-"""After so many decisions, or one in so many of those so far, an answer counts half for the usual
-share of missing ones.
+"""After so many decisions, or one in so many of those that count, an answer counts half for the
+usual share of missing ones.
 """
 
 LEAST_USUAL = 1e-4
@@ -216,11 +216,13 @@ class AnswerTest(Struct, frozen=True):
         most = float(every.max())
         score = most + math.log(np.exp(every - most).sum())
         lost, count = sum(missing), sum(told) + sum(missing)
-        kept = 0.5 ** (count / max(HALF, self.drawn / HALF_FRACTION))
+        told, missing = added_up(self.told, told), added_up(self.missing, missing)
+        # of those that count: how many were drawn meanwhile may depend on the next stretch's arms
+        kept = 0.5 ** (count / max(HALF, (sum(told) + sum(missing)) / HALF_FRACTION))
         return changed(
             self,
-            told=added_up(self.told, told),
-            missing=added_up(self.missing, missing),
+            told=told,
+            missing=missing,
             usual=(kept * self.usual[0] + lost, kept * self.usual[1] + count),
             scores=tuple(map(tuple, before.tolist())),
             highest=max(self.highest, score),
