@@ -14,7 +14,7 @@ import dpbandits as dpb
 from dpbandits.service.models import Scope
 from tests.service.conftest import Open
 from tests.service.http.web import POLICY, client_of, remote
-from tests.service.timelines import Lite, lost_lines, turns
+from tests.service.timelines import KEY, Lite, lost_lines, turns
 
 WEEK = timedelta(days=7)
 USER = {"privacy_unit": "user", "max_contributions": 2}
@@ -136,6 +136,24 @@ def test_a_copy_that_is_put_back_forgets_nothing(lite: Lite) -> None:
             create(store, "second")
         create(store, "third", **KINDS["user"])
         assert store.scope("all").spent == 2
+
+
+def test_copies_that_join_at_once_do_not_spend_twice(lite: Lite) -> None:
+    """Both have looked at the witness before one of them writes there."""
+    with lite.open() as store:
+        store.scope("all", epsilon=1)
+        copy = f"sqlite:///{lite.copy()}"
+        with dpb.open_store(copy, key=KEY, witness=lite.witness) as other:
+            witnessed: Any = store.witness.add
+
+            def late(*given: Any) -> None:
+                create(other, "second")
+                witnessed(*given)
+
+            store.witness.add = late
+            with pytest.raises(dpb.WitnessError, match="two copies of one database"):
+                create(store, "first")
+            assert (list(store), list(other), store.scope("all").spent) == ([], ["second"], 1)
 
 
 @pytest.mark.parametrize("options", [{}, *SAME.values()], ids=str)

@@ -372,25 +372,18 @@ class CampaignStore:
         self, name: str, guarantee: Guarantee | None, window: timedelta | None, moves: Moves
     ) -> Callable[[ScopeRow], ScopeRow]:
         def join(scope_row: ScopeRow) -> ScopeRow:
-            before = self._seen(scope_row)
+            seen = self.witness.scope(scope_row.name)
+            before = as_seen(scope_row, seen)
             if self.witness.marks(list(moves)):  # it has its share
                 return before
             taken = joined(before, name, guarantee, window)
-            self.witness.add(moves, (taken.name, ScopeMark(taken.spent, taken.kind)))
+            self.witness.add(moves, (taken.name, ScopeMark(taken.spent, taken.kind), seen))
             return taken
 
         return join
 
     def _seen(self, row: ScopeRow) -> ScopeRow:
-        """A scope as it stands. What a witness saw spent is spent, and what it saw fixed is fixed,
-        whatever a copy says.
-        """
-        seen = self.witness.scope(row.name)
-        if seen is None:
-            return row
-        kind = row.kind if seen.kind.unit is None else seen.kind
-        spent = max(Fraction(seen.spent), Fraction(row.spent))
-        return row._replace(spent=str(spent), **kind._asdict())
+        return as_seen(row, self.witness.scope(row.name))
 
     def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: those that join it spend at most so much together.
@@ -434,6 +427,17 @@ class CampaignStore:
             if name == scope:
                 taken[row.name] = str(epsilon)
         return taken
+
+
+def as_seen(row: ScopeRow, seen: ScopeMark | None) -> ScopeRow:
+    """A scope as it stands. What a witness saw spent is spent, and what it saw fixed is fixed,
+    whatever a copy says.
+    """
+    if seen is None:
+        return row
+    kind = row.kind if seen.kind.unit is None else seen.kind
+    spent = max(Fraction(seen.spent), Fraction(row.spent))
+    return row._replace(spent=str(spent), **kind._asdict())
 
 
 def joined(

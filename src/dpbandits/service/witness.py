@@ -335,15 +335,18 @@ class Witness:
         latest = [at for (at,) in self._rows(query) if at is not None]
         return float(latest[0]) if latest else -math.inf
 
-    def add(self, moves: Moves, joined: tuple[str, ScopeMark] | None = None) -> None:
+    def add(
+        self, moves: Moves, joined: tuple[str, ScopeMark, ScopeMark | None] | None = None
+    ) -> None:
         """Witness that campaigns came from one mark to the next. Made again, it changes nothing.
 
         Args:
-            joined: how a budget over campaigns stands once they have begun.
+            joined: a budget over campaigns by name, how it stands once they have begun, and how it
+                was seen to stand before (see `scope`).
 
         Raises:
-            WitnessError: one was seen elsewhere, so two copies of one campaign are at work; or the
-                witness cannot be written.
+            WitnessError: one was seen elsewhere, so two copies of one campaign, or of the budget,
+                are at work; or the witness cannot be written.
         """
         with self._writing() as connection:
             for uid, (mark, after, at) in moves.items():
@@ -360,7 +363,12 @@ class Witness:
                 values = {"campaign": uid, **mark._asdict(), "latest": seen}
                 connection.execute(insert(mark_table), [values])
             if joined is not None:
-                name, stands = joined
+                name, stands, before = joined
+                if newest_scope(connection.execute(of_scope(name)).all()) != before:
+                    raise WitnessError(
+                        f"The scope {name!r} was joined elsewhere meanwhile: two copies of one "
+                        "database are at work. Nothing was created. Stop one of them."
+                    )
                 budget = {"name": name, "spent": stands.spent, **stands.kind._asdict()}
                 connection.execute(insert(scope_table), [budget])
 
@@ -383,10 +391,7 @@ class Witness:
 
     def scope(self, name: str) -> ScopeMark | None:
         """How a budget over campaigns was seen to stand."""
-        c = scope_table.c
-        query = select(c.spent, c.unit, c.window, c.trust, c.noise).where(c.name == name)
-        rows = self._rows(query.order_by(c.id.desc()).limit(1))
-        return ScopeMark(rows[0].spent, ScopeKind(*rows[0][1:])) if rows else None
+        return newest_scope(self._rows(of_scope(name)))
 
     def is_empty(self) -> bool:
         """Whether it never saw a campaign."""
@@ -437,6 +442,17 @@ def require_folder(place: str | Path | None) -> None:
     raise WitnessError(
         f"There is no folder {Path(place).parent} for the witness {place}. Nothing was opened."
     )
+
+
+def of_scope(name: str) -> Any:
+    """The query of how a budget over campaigns was seen to stand."""
+    c = scope_table.c
+    query = select(c.spent, c.unit, c.window, c.trust, c.noise).where(c.name == name)
+    return query.order_by(c.id.desc()).limit(1)
+
+
+def newest_scope(rows: Sequence[Row[Any]]) -> ScopeMark | None:
+    return ScopeMark(rows[0].spent, ScopeKind(*rows[0][1:])) if rows else None
 
 
 def is_known(connection: Connection, uid: str, mark: Mark) -> bool:
