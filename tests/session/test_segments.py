@@ -83,6 +83,13 @@ def test_two_threads_never_take_one_place_together(
     assert not s.ask(segment="FR", user="ann").learn
 
 
+def test_learned_users_are_counted_once_over_all_segments() -> None:
+    s = segmented(window=DAY, clock=lambda: 1e6, **PEOPLE)
+    s.ask(segment="DE", user="ann")
+    said = " ".join(s.statement().split())
+    assert said.count("Users learned from in the window that is open: 1.") == 1
+
+
 # Many at once
 
 

@@ -43,7 +43,7 @@ def statement(
     """
     people, rail, view = session._tables.people, session.guardrail, session._current
     about, waits, ranged = session.policy.about, session.attribution_window, session.rewards
-    if people is not None and in_window is None:
+    if people is not None and users is not None and in_window is None:
         in_window = people.in_window
     is_stored = session._tables.chosen is None
     source = about.paper if about.paper == "dpbandits" else f"{about.paper}, {about.algorithm}"
