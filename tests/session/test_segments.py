@@ -88,6 +88,8 @@ def test_learned_users_are_counted_once_over_all_segments() -> None:
     s.ask(segment="DE", user="ann")
     said = " ".join(s.statement().split())
     assert said.count("Users learned from in the window that is open: 1.") == 1
+    said = " ".join(s["FR"].statement().split())
+    assert "Users learned from in the window that is open, over all segments: 1." in said
 
 
 # Many at once

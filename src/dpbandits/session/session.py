@@ -2037,8 +2037,8 @@ class Session:
     def statement(self) -> str:
         """Return the privacy statement of this session, to print."""
         self._settle_to_show()
-        people = self._tables.people
-        return statement(self, None if people is None else people.people)
+        people, where = self._tables.people, ", over all segments" if self._others else ""
+        return statement(self, None if people is None else people.people, where=where)
 
     def participant_text(self) -> str:
         """Return one page for participants, in plain words, to print."""
