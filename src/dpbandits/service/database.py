@@ -393,7 +393,9 @@ def sqlite_engine(path: Path | None) -> Engine:
 
 
 def server_engine(url: URL) -> Engine:
-    """PostgreSQL, whatever its database or role sets by default; options of the address count."""
+    """PostgreSQL, whatever its database or role sets by default. Options of the address count for
+    this end of a connection, not for what is set at the server.
+    """
     waiting = {"connect_timeout": PATIENCE, "tcp_user_timeout": 1_000 * PATIENCE}
     waiting |= {f"keepalives_{name}": value for name, value in KEEPALIVES.items()}
     engine = create_engine(
