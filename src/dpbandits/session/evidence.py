@@ -239,8 +239,8 @@ def required(arm: int, first: int, delta: float, out: int = 0) -> float:
             they did well, so each of them asks for more.
     """
     share, later = AT_START / first, arm - first + 1
-    if later > 0:
-        share = ADDED / (later * (later + 1))
+    if later > 0:  # which arm is added may be chosen by what was released of those before it
+        share = ADDED / (later * (later + 1) * (arm + 1))
     if out:
         share *= (1.0 / (AT_START + ADDED) - 1.0) / (out * (out + 1))
     return -math.log(share * delta)
