@@ -29,11 +29,6 @@ POLICIES = {
     "KLUCB": lambda arms: dpb.KLUCB(arms=arms, grid=1),
     "KLUCB, c = 3": lambda arms: dpb.KLUCB(arms=arms, c=3, grid=1),
     "LDPKLUCB": lambda arms: dpb.LDPKLUCB(arms=arms, epsilon=1, grid=1),
-    "DPUCB": lambda arms: dpb.DPUCB(arms=arms, epsilon=20, horizon=10**6),
-    "DPUCB, published": lambda arms: dpb.DPUCB(
-        arms=arms, epsilon=500, horizon=10**6, preset="published"
-    ),
-    "DPUCB, signed": lambda arms: dpb.DPUCB(arms=arms, epsilon=5, horizon=10**6, preset="signed"),
 }
 
 
@@ -76,11 +71,7 @@ def test_the_player_plays_what_all_scores_say(name: str, chances: tuple[float, .
     steps = policy.reader.grid.steps
     kernel: Any = kernel_for(policy)
     feedback = rounds.RESPONSE if isinstance(policy, dpb.LDPKLUCB) else rounds.PLAIN
-    counter = rounds.EXACT
-    if isinstance(policy, dpb.DPUCB):
-        counter = rounds.SIGNED if policy.preset == "signed" else rounds.TREE
-    by_kl = counter == rounds.EXACT
-    kinds = rounds.Kinds(feedback, counter, by_kl, streaks=True, forced=False)
+    kinds = rounds.Kinds(feedback, rounds.EXACT, streaks=True, forced=False)
     score = policy.rule.score.__name__
     assert kernel.func is rounds.round_player(score, kinds)
     law = np.stack([1 - np.array(chances), chances], axis=1)

@@ -37,19 +37,20 @@ from dpbandits.simulation.compiled.parts import (
 # Scores are the policy's formulas (`policies/formulas/indices.py`), compiled. Memory is independent
 # of the rounds.
 #
-# If scores are expensive, an arm is played without computing them while it cannot be overtaken.
-# A score grows only with t while its arm is not played. So the others' scores at a later round, the
-# bar, are above theirs until then, and the played arm has the largest score as long as its score at
-# an earlier round is above the bar. If that is undecided, all scores are computed. The decisions
-# equal those of all scores, bit for bit: SLACK and ROUNDING are larger than rounding errors.
+# KL-UCB's scores are expensive: an arm is played without them while it cannot be overtaken. A score
+# grows only with t while its arm is not played. So the others' scores at a later round, the bar,
+# are above theirs until then, and the played arm has the largest score as long as its score at an
+# earlier round is above the bar: one divergence tells. If that is undecided, all scores are
+# computed. The decisions equal those of all scores, bit for bit: SLACK and ROUNDING are larger than
+# rounding errors.
 
 
 PLAIN, LOCAL_LAPLACE, RESPONSE = range(3)
 EXACT, POWERS, DOUBLING, PRINTED, TREE, SIGNED = range(6)
 
 ARM, BAR, SINCE, UNTIL, SPAN = range(5)
-"""Entries of a streak: the played arm; the bar; the ln t (for KL-UCB: the level) from which it is
-valid, and the round until which it is; and the number of rounds of the next bar.
+"""Entries of a streak: the played arm; the bar; the level from which it is valid, and the round
+until which it is; and the number of rounds of the next bar.
 """
 
 SLACK, ROUNDING = 1e-11, 1e-14
@@ -101,14 +102,12 @@ class Kinds(NamedTuple):
     Args:
         feedback: what the server gets of a reward.
         counter: how rewards are added.
-        kl: True if scores are KL-UCB's, which one divergence compares with a bar.
-        streaks: True if scores are expensive.
+        streaks: True if scores are KL-UCB's, and an arm is played while it cannot be overtaken.
         forced: True if the arm with the fewest rounds is played first while these are too few.
     """
 
     feedback: int
     counter: int
-    kl: bool
     streaks: bool
     forced: bool
 
@@ -131,8 +130,6 @@ def still_best(t: int, p: Any, s: Any) -> bool:
     if t > streak[UNTIL]:
         return False
     arm, bar = int(streak[ARM]), streak[BAR]
-    if not KINDS.kl:
-        return score(p, s, arm, streak[SINCE]) > bar + SLACK * abs(bar)
     mean = clip01(s.means[arm])
     if mean >= bar:
         return True
@@ -156,7 +153,7 @@ def set_bar(t: int, arm: int, p: Any, s: Any) -> None:
         for other in range(len(s.n)):
             if other != arm:
                 bar = max(bar, score(p, s, other, math.log(until)))
-        since = kl_level(math.log(t), p.rule.constant) if KINDS.kl else math.log(t)
+        since = kl_level(math.log(t), p.rule.constant)
         streak[BAR], streak[SINCE], streak[UNTIL] = bar + SLACK, since, until
 
 
@@ -293,9 +290,8 @@ def round_player(score: str, kinds: Kinds) -> Any:
 
 
 def player_of(rule: IndexRule, feedback: int, counter: int, forced: bool = False) -> Any:
-    """Return the loop for this rule; streaks are used if a score is expensive."""
-    by_kl = rule.score is kl_ucb_score
-    kinds = Kinds(feedback, counter, by_kl, by_kl or counter in (TREE, SIGNED), forced)
+    """Return the loop for this rule."""
+    kinds = Kinds(feedback, counter, rule.score is kl_ucb_score, forced)
     return round_player(rule.score.__name__, kinds)
 
 
