@@ -186,14 +186,24 @@ class ContextualPolicy(Policy):
     Args:
         features: numbers in a context, or their names.
         clip: whether contexts of a norm above 1 are shortened; by default they are refused.
+        regularisation: λ, the weight of the ridge.
+        variance_of_rewards: s₂, the variance of a reward around its law.
+        width: how much the deviation ‖x‖_{Λ⁻¹} counts.
     """
 
     chooses: ClassVar[bool] = True
     # whether widths are drawn (Thompson sampling) or added in full (optimism)
     sampled: ClassVar[bool] = True
+    # whether its releases are noised
+    private: ClassVar[bool] = False
+    # contexts that are kept of an arm
+    kept_contexts: ClassVar[int] = 0
     features: Any
     grid: int = 1024
     clip: bool = False
+    regularisation: float | None = 0.1
+    variance_of_rewards: float = 0.15
+    width: float | None = 0.5
 
     def validate(self) -> None:
         number, names = checked_features(self.features)
@@ -214,24 +224,18 @@ class ContextualPolicy(Policy):
                 stacklevel=4,
             )
         self._validate()
+        self._number("regularisation", LEAST_RIDGE, 1e9)
+        self._number("variance_of_rewards", 0, 1e9)
+        if self.width is not None:
+            self._number("width", 0, 1e9)
 
     def _validate(self) -> None:
         """Check further hyper-parameters."""
 
     @property
-    def private(self) -> bool:
-        """Whether its releases are noised."""
-        return False
-
-    @property
     def layout(self) -> Layout:
         """How an arm's block is kept."""
         return "vector"
-
-    @property
-    def kept_contexts(self) -> int:
-        """Contexts that are kept of an arm."""
-        return 0
 
     @property
     def pilot_visitors(self) -> int:
@@ -249,13 +253,14 @@ class ContextualPolicy(Policy):
 
     @property
     def variance(self) -> float:
-        """s₂, the variance of a reward around its law that is reckoned with."""
-        return 0.15
+        """The variance of a reward around its law that the fit reckons with."""
+        return float(self.variance_of_rewards)
 
     @property
     def prior(self) -> float:
         """Λ₀ is this times the identity."""
-        return 0.1 / self.variance
+        assert self.regularisation is not None
+        return float(self.regularisation) / self.variance
 
     @final
     @property
@@ -291,7 +296,17 @@ class ContextualPolicy(Policy):
 
     def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
         """What is known of an arm after its block was read."""
-        raise NotImplementedError
+        information = np.array(fit.information) + answer.directions / self.variance
+        weighted = np.array(fit.weighted) + answer.totals / self.variance
+        read = fit.read + answer.rounds
+        return fit._replace(
+            information=rows_of(information),
+            weighted=tuple(weighted.tolist()),
+            read=read,
+            open=0,
+            need=self._need(read),
+            releases=fit.releases + 1,
+        )
 
     def roots_of(self, state: ContextState, information: Floats) -> Floats:
         """See `LinearLaw`. They are lower triangular."""
@@ -305,7 +320,8 @@ class ContextualPolicy(Policy):
         Args:
             information: Λ, shape (arms, features, features).
         """
-        raise NotImplementedError
+        assert self.width is not None
+        return np.full(self.arms, float(self.width))
 
     def covariances(self, state: ContextState, information: Floats) -> Floats:
         """Of each arm's weights, for rewards of the largest variance, shape (arms, features,
@@ -416,46 +432,19 @@ class ExactLinear(ContextualPolicy):
     """Ridge regression for each arm on exact sums.
 
     Args:
-        regularisation: λ, the weight of the ridge.
-        variance_of_rewards: s₂, the variance of a reward around its law.
         alpha: growth of an arm's records from one fit to the next; 1 fits after every record.
-        width: how much the deviation ‖x‖_{Λ⁻¹} counts.
     """
 
-    regularisation: float = 0.1
-    variance_of_rewards: float = 0.15
     alpha: float = 1.0
-    width: float = 0.5
 
     def _validate(self) -> None:
-        self._number("regularisation", LEAST_RIDGE, 1e9)
-        self._number("variance_of_rewards", 0, 1e9)
         self._number("alpha", 0.999999, 1000)
-        self._number("width", 0, 1e6)
-
-    @property
-    def variance(self) -> float:
-        return float(self.variance_of_rewards)
-
-    @property
-    def prior(self) -> float:
-        return float(self.regularisation) / self.variance
 
     def mechanism(self) -> Mechanism:
         return VectorBatches(grid=Grid(steps=self.grid))
 
     def _need(self, read: int) -> int:
         return max(1, math.ceil((self.alpha - 1.0) * read))
-
-    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
-        information = np.array(fit.information) + answer.directions / self.variance
-        weighted = np.array(fit.weighted) + answer.totals / self.variance
-        read = fit.read + answer.rounds
-        need, releases = self._need(read), fit.releases + 1
-        return ArmFit(rows_of(information), tuple(weighted.tolist()), (), read, 0, need, releases)
-
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
 
 
 @policy_dataclass
@@ -500,7 +489,7 @@ class LinUCB(ExactLinear):
         theory=False,
     )
     sampled: ClassVar[bool] = False
-    width: float = 1.0
+    width: float | None = 1.0
 
 
 # With privacy, as published: noise on the whole vector.
@@ -535,28 +524,20 @@ class AdaCOFUL(ContextualPolicy):
         randomised=True,
         theory=False,
     )
+    private: ClassVar[bool] = True
     rho: Fraction | float | str
     first: int = 1_000
     alpha: float = 1.5
-    width: float = 0.5
-    regularisation: float = 10.0
-    variance_of_rewards: float = 0.15
+    regularisation: float | None = 10.0
 
     def _validate(self) -> None:
         object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
         require_budget(as_fraction(self.rho, "rho"), self.grid, "rho")
         self._growing(Fraction(1_000))
-        self._number("regularisation", LEAST_RIDGE, 1e9)
-        for name in ("variance_of_rewards", "width"):
-            self._number(name, 0, 1e9)
 
     @property
-    def private(self) -> bool:
-        return True
-
-    @property
-    def prior(self) -> float:
-        return float(self.regularisation)
+    def variance(self) -> float:
+        return 1.0  # sums count as they are
 
     def mechanism(self) -> Mechanism:
         return VectorBatches(rho=as_fraction(self.rho, "rho"), grid=Grid(steps=self.grid))
@@ -571,19 +552,6 @@ class AdaCOFUL(ContextualPolicy):
 
     def room(self, state: ContextState, arm: int) -> int | None:
         return None
-
-    def learned_from(self, fit: ArmFit, arm: int, answer: ContextAnswer) -> ArmFit:
-        information = np.array(fit.information) + answer.directions
-        weighted = np.array(fit.weighted) + answer.totals
-        return ArmFit(
-            rows_of(information),
-            tuple(weighted.tolist()),
-            (),
-            fit.read + answer.rounds,
-            0,
-            fit.need,
-            fit.releases + 1,
-        )
 
     def covariances(self, state: ContextState, information: Floats) -> Floats:
         roots = self._roots(state, information, max(0.25, float(self.variance_of_rewards)))
@@ -600,7 +568,7 @@ class AdaCOFUL(ContextualPolicy):
 
     def roots_of(self, state: ContextState, information: Floats) -> Floats:
         roots = self._roots(state, information, float(self.variance_of_rewards))
-        return float(self.width) * roots
+        return self.widths(information)[:, None, None] * roots
 
     def _roots(self, state: ContextState, information: Floats, variance: float) -> Floats:
         """R, lower triangular, with RᵀR = s₂A⁻¹ + σ²A⁻²."""
@@ -633,18 +601,18 @@ class PrivateLinear(ContextualPolicy):
             random arm and are not learned from; with "shaped" none are needed.
         regularisation: λ, the weight of the ridge; None stands for .1 with "cells" and .3 with
             "shaped".
-        variance_of_rewards: s₂, the variance of a reward around its law.
         alpha: growth of an arm's records at which its block ends, above 1.
         first: records in an arm's first block; None stands for ⌈12 √(features · variance of the
             noise)⌉ + features.
     """
 
+    private: ClassVar[bool] = True
+    kept_contexts: ClassVar[int] = RECENT
     epsilon: Fraction | float | str | None = None
     rho: Fraction | float | str | None = None
     release: str = "cells"
     public_contexts: Any = field(default=None, repr=False)
     regularisation: float | None = None
-    variance_of_rewards: float = 0.15
     alpha: float = 1.5
     first: int | None = None
 
@@ -664,8 +632,6 @@ class PrivateLinear(ContextualPolicy):
             self._require_gaussian()
         if self.regularisation is None:
             object.__setattr__(self, "regularisation", 0.3 if self.release == "shaped" else 0.1)
-        self._number("regularisation", LEAST_RIDGE, 1e9)
-        self._number("variance_of_rewards", 0, 1e9)
         unit = Fraction(math.ceil(12 * math.sqrt(self.dimension * self.noise_variance)))
         self._growing(unit + self.dimension)
         if self.public_contexts is not None:
@@ -695,10 +661,6 @@ class PrivateLinear(ContextualPolicy):
         return as_fraction(self.epsilon, "epsilon")
 
     @property
-    def private(self) -> bool:
-        return True
-
-    @property
     def layout(self) -> Layout:
         return "shaped" if self.release == "shaped" else "cells"
 
@@ -709,22 +671,9 @@ class PrivateLinear(ContextualPolicy):
         return 2.0 / budget**2 if self.rho is None else 1.0 / (2.0 * budget)
 
     @property
-    def kept_contexts(self) -> int:
-        return RECENT
-
-    @property
     def pilot_visitors(self) -> int:
         known = self.public_contexts is not None or self.release == "shaped"
         return 0 if known else max(PILOT, 4 * self.dimension)
-
-    @property
-    def variance(self) -> float:
-        return float(self.variance_of_rewards)
-
-    @property
-    def prior(self) -> float:
-        assert self.regularisation is not None
-        return float(self.regularisation) / self.variance
 
     @property
     def bare(self) -> ContextualPolicy:
@@ -851,14 +800,6 @@ class DPLinTS(PrivateLinear):
         randomised=True,
         theory=False,
     )
-    width: float = 0.5
-
-    def _validate(self) -> None:
-        super()._validate()
-        self._number("width", 0, 1e6)
-
-    def widths(self, information: Floats) -> Floats:
-        return np.full(self.arms, float(self.width))
 
 
 @policy_dataclass
@@ -889,13 +830,11 @@ class DPLinUCB(PrivateLinear):
 
     def _validate(self) -> None:
         super()._validate()
-        if self.width is not None:
-            self._number("width", 0, 1e6)
         self._number("delta", 1e-100, 1)
 
     def widths(self, information: Floats) -> Floats:
         if self.width is not None:
-            return np.full(self.arms, float(self.width))
+            return super().widths(information)
         grown = np.linalg.slogdet(information)[1] - self.dimension * math.log(self.prior)
         chance = 2.0 * math.log(self.arms / self.delta)
         return np.sqrt(chance + grown) + math.sqrt(self.prior)
