@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +28,7 @@ from benchmarks.matroid.__main__ import described
 from benchmarks.table import Row, show, write
 from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet
-from dpbandits.sweeps.laws import CoverageSetting, ISPSetting, RoadsSetting
+from dpbandits.sweeps import laws
 
 ROUNDS = 20_000
 ROADS = Path("tntp/SiouxFalls/SiouxFalls_net.tntp")
@@ -34,16 +36,10 @@ PARTS = (0.125, 0.25, 0.5, 1.0)
 """First batches that are tried, of the default's: of a joint policy twice as long ones."""
 
 LEVELS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1.0)
-SETTINGS = {
-    "Sioux Falls, path from 1 to 20": RoadsSetting(
-        name="roads", law="roads", path=ROADS, source="1", target="20"
-    ),
-    "RocketFuel 3967, cheapest tree": ISPSetting(
-        name="tree", law="isp", path=Path("rocketfuel/3967.latencies.intra")
-    ),
-    "MSWeb, 3 areas of 20 featured": CoverageSetting(
-        name="areas", law="msweb_coverage", path=Path("msweb"), k=3
-    ),
+SETTINGS: dict[str, tuple[Path, Callable[..., laws.Loaded]]] = {
+    "Sioux Falls, path from 1 to 20": (ROADS, partial(laws.roads, source="1", target="20")),
+    "RocketFuel 3967, cheapest tree": (Path("rocketfuel/3967.latencies.intra"), laws.isp),
+    "MSWeb, 3 areas of 20 featured": (Path("msweb"), partial(laws.msweb_coverage, k=3)),
 }
 
 
@@ -120,10 +116,11 @@ def named(policy: Any) -> str:
 
 def rows(data: Path, runs: int) -> list[Row]:
     found = list[Row]()
-    for name, setting in SETTINGS.items():
-        if not (data / setting.path).exists():
+    for name, (path, load) in SETTINGS.items():
+        if not (data / path).exists():
             continue
-        loaded = setting.load(data)
+        loaded = load(data, path)
+        assert loaded.problem is not None
         for epsilon in (2.0, 1.0):
             world = World(loaded.problem, loaded.environment, epsilon)
             what = f"{name} (K = {loaded.problem.size}), ε = {epsilon:g}"

@@ -1,10 +1,11 @@
-"""The environments of a sweep file: a pydantic model for each law, real data and super arms among
-them.
+"""The environments of a sweep file: a function for each law, real data and super arms among them.
+Its arguments are the keys of the law's table, which a pydantic model made of them checks.
 """
 
-from abc import abstractmethod
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar, Union
 
 import numpy as np
 from pydantic import (
@@ -14,7 +15,7 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
-    model_validator,
+    create_model,
 )
 
 from dpbandits import datasets
@@ -71,13 +72,38 @@ class Spec(BaseModel):
 
 
 class Setting(Spec):
-    """One `[[environments]]` table."""
+    """One `[[environments]]` table: its name, its law, and the law's own keys."""
 
     name: str = Field(min_length=1)
+    law: str
 
-    @abstractmethod
     def load(self, folder: Path) -> Loaded:
         """The environment; relative paths start at `folder`, where the sweep file lies."""
+        given, load = {**dict(self), "folder": folder}, LAWS[self.law]
+        return load(**{key: given[key] for key in signature(load).parameters})
+
+
+LAWS: dict[str, Callable[..., Loaded]] = {}
+"""By name, what makes an environment of the keys of its table, and of the sweep file's folder."""
+
+Load = TypeVar("Load", bound=Callable[..., Loaded])
+
+
+def law(load: Load) -> Load:
+    """Make a function a law of sweep files."""
+    LAWS[load.__name__] = load
+    return load
+
+
+def setting_of(load: Callable[..., Loaded]) -> type[Setting]:
+    """The model of a law's table."""
+    keys: dict[str, Any] = {
+        name: (key.annotation, ... if key.default is key.empty else key.default)
+        for name, key in signature(load).parameters.items()
+        if name != "folder"
+    }
+    keys["law"] = Literal[load.__name__], ...
+    return create_model(load.__name__, __base__=Setting, __doc__=load.__doc__, **keys)
 
 
 Count = Annotated[int, Field(strict=True, ge=1, le=MOST)]
@@ -85,50 +111,40 @@ Number = StrictFloat
 Epsilon = StrictInt | StrictFloat | StrictStr
 """As written in the file; a string such as "1/3" is a fraction."""
 
+Arms = Annotated[int, Field(strict=True, ge=2, le=MOST_ARMS)]
+Gap = Annotated[float, Field(gt=0)]
+StrictGap = Annotated[StrictFloat, Field(gt=0)]
+Most = Annotated[float, Field(gt=0, le=1)]
+One = Annotated[int, Field(ge=1)]
+Two = Annotated[int, Field(ge=2)]
+
 POOLED = (
     "Arms come from different studies: a difference between two of them is no estimate of a "
     "treatment's effect."
 )
 
 
-class BernoulliSetting(Setting):
-    law: Literal["bernoulli"]
-    means: list[Number]
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(Bernoulli(self.means))
+@law
+def bernoulli(means: list[Number]) -> Loaded:
+    return Loaded(Bernoulli(means))
 
 
-class EqualGapsSetting(Setting):
+@law
+def equal_gaps(best: Number, gap: StrictGap, arms: Arms) -> Loaded:
     """Bernoulli: one best arm, all others behind it by the same gap. The best is the last, so that
     no tie favours it.
     """
-
-    law: Literal["equal_gaps"]
-    best: Number
-    gap: Number = Field(gt=0)
-    arms: int = Field(strict=True, ge=2, le=MOST_ARMS)
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(Bernoulli(behind(self.best, [self.gap] * (self.arms - 1))))
+    return Loaded(Bernoulli(behind(best, [gap] * (arms - 1))))
 
 
-class DoublingGapsSetting(Setting):
+@law
+def doubling_gaps(
+    best: Number, gap: StrictGap, arms: Annotated[int, Field(ge=2, le=1000)]
+) -> Loaded:
     """Bernoulli: one best arm, the others behind it by gap, 2·gap, 4·gap, … The best is the last,
     the worst the first.
     """
-
-    law: Literal["doubling_gaps"]
-    best: Number
-    gap: Number = Field(gt=0)
-    arms: int = Field(ge=2, le=1000)
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(
-            Bernoulli(
-                behind(self.best, [self.gap * 2.0**i for i in reversed(range(self.arms - 1))])
-            )
-        )
+    return Loaded(Bernoulli(behind(best, [gap * 2.0**i for i in reversed(range(arms - 1))])))
 
 
 def behind(best: float, gaps: list[float]) -> list[float]:
@@ -141,154 +157,113 @@ def behind(best: float, gaps: list[float]) -> list[float]:
     return [best - gap for gap in gaps] + [best]
 
 
-class BetaSetting(Setting):
-    law: Literal["beta"]
-    a: list[Number]
-    b: list[Number]
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(Beta(self.a, self.b))
+@law
+def beta(a: list[Number], b: list[Number]) -> Loaded:
+    return Loaded(Beta(a, b))
 
 
-class UniformSetting(Setting):
-    law: Literal["uniform"]
-    low: list[Number]
-    high: list[Number]
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(Uniform(self.low, self.high))
+@law
+def uniform(low: list[Number], high: list[Number]) -> Loaded:
+    return Loaded(Uniform(low, high))
 
 
-class CategoricalSetting(Setting):
-    law: Literal["categorical"]
-    values: list[Number]
-    probabilities: list[list[Number]]
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(Categorical(self.values, self.probabilities))
+@law
+def categorical(values: list[Number], probabilities: list[list[Number]]) -> Loaded:
+    return Loaded(Categorical(values, probabilities))
 
 
-class ClinicalSetting(Setting):
+@law
+def clinical(trial: str) -> Loaded:
     """A real trial that comes with the package: the pooled response rate of each arm."""
-
-    law: Literal["clinical"]
-    trial: str
-
-    def load(self, folder: Path) -> Loaded:
-        trial = datasets.clinical(self.trial)
-        return Loaded(trial.environment, trial.arms, f"{trial.title}. {trial.source} {POOLED}")
+    found = datasets.clinical(trial)
+    return Loaded(found.environment, found.arms, f"{found.title}. {found.source} {POOLED}")
 
 
-class TableSetting(Setting):
+@law
+def table(
+    folder: Path,
+    path: Path,
+    arms: list[str] | None = None,
+    shuffle: int | None = None,
+    resample: bool = False,
+) -> Loaded:
     """A file of rewards in [0, 1]: a row is one round, a column one arm."""
-
-    law: Literal["table"]
-    path: Path
-    arms: list[str] | None = None
-    shuffle: int | None = None
-    resample: bool = False
-
-    def load(self, folder: Path) -> Loaded:
-        table = datasets.table(
-            folder / self.path, arms=self.arms, seed=self.shuffle, resample=self.resample
-        )
-        return Loaded(table, tuple(self.arms or ()), f"rewards from {self.path.name}")
+    rewards = datasets.table(folder / path, arms=arms, seed=shuffle, resample=resample)
+    return Loaded(rewards, tuple(arms or ()), f"rewards from {path.name}")
 
 
-class UpworthySetting(Setting):
+@law
+def upworthy(folder: Path, path: Path, test: str, keep_imbalanced: bool = False) -> Loaded:
     """One headline test of the Upworthy archive."""
-
-    law: Literal["upworthy"]
-    path: Path
-    test: str
-    keep_imbalanced: bool = False
-
-    def load(self, folder: Path) -> Loaded:
-        test = datasets.upworthy(
-            folder / self.path, self.test, keep_imbalanced=self.keep_imbalanced
-        )
-        return Loaded(
-            test.environment, test.headlines, f"Upworthy Research Archive, test {self.test}"
-        )
+    found = datasets.upworthy(folder / path, test, keep_imbalanced=keep_imbalanced)
+    return Loaded(found.environment, found.headlines, f"Upworthy Research Archive, test {test}")
 
 
-class MSWebSetting(Setting):
+@law
+def msweb(
+    folder: Path,
+    path: Path,
+    areas: int | list[int | str] | None = None,
+    shuffle: int = 0,
+    resample: bool = False,
+) -> Loaded:
     """Visitors of microsoft.com; an arm is an area of the site."""
-
-    law: Literal["msweb"]
-    path: Path
-    areas: int | list[int | str] | None = None
-    shuffle: int = 0
-    resample: bool = False
-
-    def load(self, folder: Path) -> Loaded:
-        visits = datasets.msweb(
-            folder / self.path, self.areas, seed=self.shuffle, resample=self.resample
-        )
-        names = (
-            tuple(a.title for a in datasets.msweb_areas(folder / self.path)[: visits.arms])
-            if not isinstance(self.areas, list)
-            else ()
-        )
-        return Loaded(visits, names, "Anonymous Microsoft Web Data (UCI)")
+    visits = datasets.msweb(folder / path, areas, seed=shuffle, resample=resample)
+    names = (
+        tuple(a.title for a in datasets.msweb_areas(folder / path)[: visits.arms])
+        if not isinstance(areas, list)
+        else ()
+    )
+    return Loaded(visits, names, "Anonymous Microsoft Web Data (UCI)")
 
 
-class OBDSetting(Setting):
+@law
+def obd(folder: Path, path: Path, position: int | None = None, items: int | None = None) -> Loaded:
     """A replayed log of the Open Bandit Dataset."""
-
-    law: Literal["obd"]
-    path: Path
-    position: int | None = None
-    items: int | None = None
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(
-            datasets.obd(folder / self.path, position=self.position, items=self.items),
-            (),
-            "Open Bandit Dataset",
-        )
+    log = datasets.obd(folder / path, position=position, items=items)
+    return Loaded(log, (), "Open Bandit Dataset")
 
 
-class OBDRatesSetting(Setting):
+@law
+def obd_rates(folder: Path, path: Path, campaign: str = "all") -> Loaded:
     """The production click rates of an Open Bandit campaign, as independent coins."""
-
-    law: Literal["obd_rates"]
-    path: Path
-    campaign: str = "all"
-
-    def load(self, folder: Path) -> Loaded:
-        return Loaded(
-            datasets.obd_rates(folder / self.path, self.campaign),
-            (),
-            f"Open Bandit Dataset, campaign {self.campaign!r}",
-        )
+    rates = datasets.obd_rates(folder / path, campaign)
+    return Loaded(rates, (), f"Open Bandit Dataset, campaign {campaign!r}")
 
 
-class SharedArmsSetting(Setting):
+@law
+def super_arms(means: list[float], problem: dict[str, Any]) -> Loaded:
+    """Bernoulli arms and any problem that can be written down: problem = { kind = "TopK", arms = 5,
+    k = 2 }.
+    """
+    played = problem_from_data(problem)
+    if played.arms != len(means):
+        raise ValueError(f"the problem has {played.arms} arms, means has {len(means)} numbers")
+    return Loaded(Bernoulli(means), problem=played)
+
+
+@law
+def shared_arms(k: One, choices: Two, best: float, gap: Gap, shared: float = 0.5) -> Loaded:
     """k − 1 arms that all super arms have, the best one too, and one arm of its own in each; the
     best own arm is the last. No instance of the paper; `public_arms` is that of Theorem 9.
 
     The value of a super arm depends on its own arm only, so it is smooth in the largest error (B∞ =
     1) and linear at once.
     """
-
-    law: Literal["shared_arms"]
-    k: int = Field(ge=1)
-    choices: int = Field(ge=2)
-    best: float
-    gap: float = Field(gt=0)
-    shared: float = 0.5
-
-    def load(self, folder: Path) -> Loaded:
-        common = list(range(self.k - 1))
-        means = (
-            [self.shared] * (self.k - 1) + [self.best - self.gap] * (self.choices - 1) + [self.best]
-        )
-        super_arms = [[*common, self.k - 1 + i] for i in range(self.choices)]
-        return Loaded(Bernoulli(means), problem=ExplicitSet(super_arms=super_arms, arms=len(means)))
+    common = list(range(k - 1))
+    means = [shared] * (k - 1) + [best - gap] * (choices - 1) + [best]
+    problem = ExplicitSet([[*common, k - 1 + i] for i in range(choices)], arms=len(means))
+    return Loaded(Bernoulli(means), problem=problem)
 
 
-class PublicArmsSetting(Setting):
+@law
+def public_arms(
+    k: One,
+    arms: Annotated[int, Field(ge=2, le=MOST_ARMS)],
+    gap: Gap,
+    best: float = 0.5,
+    identical: bool = True,
+) -> Loaded:
     """Chen et al. 2020, Theorem 9: k − 1 public arms and one arm of its own in each super arm but
     the best, which has k arms that no other has; `arms` in all, so `arms` − 2k + 1 super arms and
     the best.
@@ -297,181 +272,118 @@ class PublicArmsSetting(Setting):
     The last k arms are the best ones. identical: the public arms share one coin a round, as in the
     paper; else they are independent.
     """
-
-    law: Literal["public_arms"]
-    k: int = Field(ge=1)
-    arms: int = Field(ge=2, le=MOST_ARMS)
-    gap: float = Field(gt=0)
-    best: float = 0.5
-    identical: bool = True
-
-    @model_validator(mode="after")
-    def _large_enough(self) -> Self:
-        if self.arms < 2 * self.k:
-            raise ValueError(f"expected at least 2k = {2 * self.k} arms, got {self.arms}")
-        return self
-
-    def load(self, folder: Path) -> Loaded:
-        public, best = self.k - 1, self.arms - self.k
-        super_arms = [[*range(public), own] for own in range(public, best)]
-        super_arms.append(list(range(best, self.arms)))
-        means = [self.best - self.gap / self.k] * best + [self.best] * self.k
-        problem = ExplicitSet(super_arms=super_arms, arms=self.arms)
-        if not self.identical:
-            return Loaded(Bernoulli(means), problem=problem)
-        coins = [0] * public + list(range(public, self.arms))
-        return Loaded(SharedCoins(means, coins), problem=problem)
+    if arms < 2 * k:
+        raise ValueError(f"expected at least 2k = {2 * k} arms, got {arms}")
+    public, others = k - 1, arms - k
+    own = [[*range(public), arm] for arm in range(public, others)]
+    means = [best - gap / k] * others + [best] * k
+    problem = ExplicitSet([*own, list(range(others, arms))], arms=arms)
+    if not identical:
+        return Loaded(Bernoulli(means), problem=problem)
+    return Loaded(SharedCoins(means, [0] * public + list(range(public, arms))), problem=problem)
 
 
-class KPathsSetting(Setting):
+@law
+def k_paths(k: One, paths: Two, gap: Gap, best: float = 0.5, identical: bool = False) -> Loaded:
     """Chen et al. 2020, Theorem 6: `paths` super arms without an arm in common, k arms each; the
     last is better by `gap` in all.
 
     identical: the arms of one path share one coin a round, as in the paper; else all arms are
     independent. Policies that read one arm a round cannot tell the two apart.
     """
-
-    law: Literal["k_paths"]
-    k: int = Field(ge=1)
-    paths: int = Field(ge=2)
-    gap: float = Field(gt=0)
-    best: float = 0.5
-    identical: bool = False
-
-    def load(self, folder: Path) -> Loaded:
-        chances = [self.best - self.gap / self.k] * (self.paths - 1) + [self.best]
-        coins = np.repeat(np.arange(self.paths), self.k)
-        super_arms = [list(range(self.k * i, self.k * (i + 1))) for i in range(self.paths)]
-        problem = ExplicitSet(super_arms=super_arms, arms=len(coins))
-        if self.identical:
-            return Loaded(SharedCoins(chances, coins), problem=problem)
-        return Loaded(Bernoulli(np.array(chances)[coins]), problem=problem)
+    chances = [best - gap / k] * (paths - 1) + [best]
+    coins = np.repeat(np.arange(paths), k)
+    problem = ExplicitSet([list(range(k * i, k * (i + 1))) for i in range(paths)], arms=len(coins))
+    if identical:
+        return Loaded(SharedCoins(chances, coins), problem=problem)
+    return Loaded(Bernoulli(np.array(chances)[coins]), problem=problem)
 
 
 def named_edges(network: Network) -> list[tuple[str, str]]:
     return [(network.nodes[u], network.nodes[v]) for u, v in network.edges]
 
 
-class RoadsSetting(Setting):
+@law
+def roads(folder: Path, path: Path, source: str, target: str, most: Most = 0.9) -> Loaded:
     """Shortest paths on a road network (TNTP), not through its zones: an arm is a link, its cost
     the free-flow time, scaled to [0, `most`].
     """
-
-    law: Literal["roads"]
-    path: Path
-    source: str
-    target: str
-    most: float = Field(default=0.9, gt=0, le=1)
-
-    def load(self, folder: Path) -> Loaded:
-        network = datasets.roads(data_file(folder, self.path)).trip(self.source, self.target)
-        edges = named_edges(network)
-        names = tuple(f"{u} to {v}" for u, v in edges)
-        problem = Paths(edges, self.source, self.target)
-        source = f"road network {self.path.name}, Transportation Networks for Research"
-        return Loaded(Bernoulli(1 - self.most * network.scaled_costs()), names, source, problem)
+    network = datasets.roads(data_file(folder, path)).trip(source, target)
+    edges = named_edges(network)
+    names = tuple(f"{u} to {v}" for u, v in edges)
+    said = f"road network {path.name}, Transportation Networks for Research"
+    environment = Bernoulli(1 - most * network.scaled_costs())
+    return Loaded(environment, names, said, Paths(edges, source, target))
 
 
-class ISPSetting(Setting):
+@law
+def isp(
+    folder: Path,
+    path: Path,
+    source: str | None = None,
+    target: str | None = None,
+    most: Most = 0.9,
+) -> Loaded:
     """An internet provider's map (RocketFuel): cheapest spanning tree, or with `source` and
     `target` cheapest path, by latency.
 
     An arm is a link, its cost the latency, scaled to [0, `most`]; links between the same nodes are
     one.
     """
-
-    law: Literal["isp"]
-    path: Path
-    source: str | None = None
-    target: str | None = None
-    most: float = Field(default=0.9, gt=0, le=1)
-
-    def load(self, folder: Path) -> Loaded:
-        if (self.source is None) != (self.target is None):
-            raise ValueError("give both source and target (a path), or neither (a spanning tree)")
-        network = datasets.isp(data_file(folder, self.path)).simple()
-        edges = named_edges(network)
-        environment = Bernoulli(1 - self.most * network.scaled_costs())
-        source = f"RocketFuel, {self.path.name}"
-        if self.source is None or self.target is None:
-            return Loaded(environment, (), source, SpanningTrees(edges, costs=True))
-        return Loaded(
-            environment, (), source, Paths(edges, self.source, self.target, directed=False)
-        )
+    if (source is None) != (target is None):
+        raise ValueError("give both source and target (a path), or neither (a spanning tree)")
+    network = datasets.isp(data_file(folder, path)).simple()
+    edges = named_edges(network)
+    problem: DecisionSet = SpanningTrees(edges, costs=True)
+    if source is not None and target is not None:
+        problem = Paths(edges, source, target, directed=False)
+    environment = Bernoulli(1 - most * network.scaled_costs())
+    return Loaded(environment, (), f"RocketFuel, {path.name}", problem)
 
 
-class CascadeSetting(Setting):
+@law
+def cascade(folder: Path, path: Path, seeds: One) -> Loaded:
     """Influence maximisation on a social graph: an arm is an edge, which passes an influence on
     with probability 1/indegree.
     """
-
-    law: Literal["cascade"]
-    path: Path
-    seeds: int = Field(ge=1)
-
-    def load(self, folder: Path) -> Loaded:
-        network = datasets.social(data_file(folder, self.path)).simple().both_ways()
-        problem = Influence(named_edges(network), seeds=self.seeds)
-        return Loaded(
-            Bernoulli(network.indegree_probabilities()),
-            (),
-            f"social graph {self.path.name}, SNAP",
-            problem,
-        )
+    network = datasets.social(data_file(folder, path)).simple().both_ways()
+    environment = Bernoulli(network.indegree_probabilities())
+    problem = Influence(named_edges(network), seeds=seeds)
+    return Loaded(environment, (), f"social graph {path.name}, SNAP", problem)
 
 
-class CoverageSetting(Setting):
+@law
+def msweb_coverage(
+    folder: Path,
+    path: Path,
+    k: One,
+    areas: Two = 20,
+    least: Annotated[float, Field(gt=0, lt=1)] = 0.02,
+) -> Loaded:
     """Maximum coverage on a site (MSWeb): feature `k` of the most visited areas so that as many
     areas as possible are reached.
 
     An arm is a pair of areas; its mean is the share of one's visitors who also went to the other.
     Pairs below `least` are left out.
     """
-
-    law: Literal["msweb_coverage"]
-    path: Path
-    k: int = Field(ge=1)
-    areas: int = Field(default=20, ge=2)
-    least: float = Field(default=0.02, gt=0, lt=1)
-
-    def load(self, folder: Path) -> Loaded:
-        visits = datasets.msweb(data_file(folder, self.path), self.areas, seed=None).rewards
-        together = visits.T @ visits
-        shares = together / np.maximum(np.diag(together), 1)[:, None]
-        pairs = [
-            (a, b)
-            for a in range(self.areas)
-            for b in range(self.areas)
-            if a != b and shares[a, b] >= self.least
-        ]
-        problem = Coverage([(f"feature {a}", f"reach {b}") for a, b in pairs], k=self.k)
-        return Loaded(
-            Bernoulli([float(shares[a, b]) for a, b in pairs]),
-            (),
-            "Anonymous Microsoft Web Data (UCI)",
-            problem,
-        )
+    visits = datasets.msweb(data_file(folder, path), areas, seed=None).rewards
+    together = visits.T @ visits
+    shares = together / np.maximum(np.diag(together), 1)[:, None]
+    pairs = [(a, b) for a in range(areas) for b in range(areas) if a != b and shares[a, b] >= least]
+    problem = Coverage([(f"feature {a}", f"reach {b}") for a, b in pairs], k=k)
+    environment = Bernoulli([float(shares[a, b]) for a, b in pairs])
+    return Loaded(environment, (), "Anonymous Microsoft Web Data (UCI)", problem)
 
 
-class ProblemSetting(Setting):
-    """Bernoulli arms and any problem that can be written down: problem = { kind = "TopK", arms = 5,
-    k = 2 }.
-    """
-
-    law: Literal["super_arms"]
-    means: list[float]
-    problem: dict[str, Any]
-
-    def load(self, folder: Path) -> Loaded:
-        problem = problem_from_data(self.problem)
-        if problem.arms != len(self.means):
-            raise ValueError(
-                f"the problem has {problem.arms} arms, means has {len(self.means)} numbers"
-            )
-        return Loaded(Bernoulli(self.means), problem=problem)
-
-
-class FilmsSetting(Setting):
+@law
+def films(
+    folder: Path,
+    path: Path,
+    films: int = 100,
+    users: bool = False,
+    drop_unlisted: bool = False,
+    shuffle: int = 0,
+) -> Loaded:
     """MovieLens, a folder or zip as it is published, or a JSON file of counts: an arm is a film, a
     basis is diverse in genres.
 
@@ -482,60 +394,34 @@ class FilmsSetting(Setting):
         coins.
     drop_unlisted: leave out ratings of films that are not in the list, in place of an error.
     """
+    place = data_file(folder, path)
+    found = (
+        datasets.films_from_counts(place)
+        if place.suffix == ".json"
+        else datasets.movielens(place, films, drop_unlisted=drop_unlisted)
+    )
+    order = np.random.default_rng(shuffle).permutation(len(found.titles))
+    titles, kinds = zip(*((found.titles[i], found.genres_of(i)) for i in order), strict=True)
+    said = f"MovieLens, GroupLens Research ({place.name})"
+    environment = table_of(found, order) if users else Bernoulli(found.means[order])
+    return Loaded(environment, titles, said, LinearMatroid(found.vectors[order]), kinds)
 
-    law: Literal["films"]
-    path: Path
-    films: int = 100
-    users: bool = False
-    drop_unlisted: bool = False
-    shuffle: int = 0
 
-    def load(self, folder: Path) -> Loaded:
-        place = data_file(folder, self.path)
-        films = (
-            datasets.films_from_counts(place)
-            if place.suffix == ".json"
-            else datasets.movielens(place, self.films, drop_unlisted=self.drop_unlisted)
+def table_of(films: Films, order: Integers) -> Table:
+    """Who watched what, of films in this order."""
+    if films.watched is None:
+        raise ValueError(
+            "users = true needs who rated what; this file has counts only. Give it a MovieLens "
+            "folder or zip."
         )
-        order = np.random.default_rng(self.shuffle).permutation(len(films.titles))
-        titles, kinds = zip(*((films.titles[i], films.genres_of(i)) for i in order), strict=True)
-        source = f"MovieLens, GroupLens Research ({place.name})"
-        problem = LinearMatroid(films.vectors[order])
-        return Loaded(self.environment(films, order), titles, source, problem, kinds)
-
-    def environment(self, films: Films, order: Integers) -> Bernoulli | Table:
-        if not self.users:
-            return Bernoulli(films.means[order])
-        if films.watched is None:
-            raise ValueError(
-                "users = true needs who rated what; this file has counts only. Give it a "
-                "MovieLens folder or zip."
-            )
-        return Table(films.watched[:, order], resample=True)
+    return Table(films.watched[:, order], resample=True)
 
 
-AnySetting = Annotated[
-    BernoulliSetting
-    | EqualGapsSetting
-    | DoublingGapsSetting
-    | BetaSetting
-    | UniformSetting
-    | CategoricalSetting
-    | ClinicalSetting
-    | TableSetting
-    | UpworthySetting
-    | MSWebSetting
-    | OBDSetting
-    | OBDRatesSetting
-    | ProblemSetting
-    | SharedArmsSetting
-    | PublicArmsSetting
-    | KPathsSetting
-    | RoadsSetting
-    | ISPSetting
-    | CascadeSetting
-    | CoverageSetting
-    | FilmsSetting,
-    Field(discriminator="law"),
-]
+if TYPE_CHECKING:
+    AnySetting = Setting
+else:
+    AnySetting = Annotated[
+        Union[tuple(map(setting_of, LAWS.values()))],  # noqa: UP007   # made as they are found
+        Field(discriminator="law"),
+    ]
 """Any `[[environments]]` table; its `law` says which."""
