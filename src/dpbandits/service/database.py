@@ -100,6 +100,11 @@ seconds between two such questions, and how many stay unanswered where it is not
 machine that is gone keeps its locks, or a call waiting, for two hours.
 """
 
+BEGUN = f"SET LOCAL lock_timeout = '{PATIENCE}s'; SET LOCAL synchronous_commit = on"
+"""What a transaction that writes to PostgreSQL begins with: a pooler may give it a connection for
+which others set these.
+"""
+
 OFTEN = 2.0
 """Seconds after which a transaction empties SQLite's log."""
 
@@ -1099,9 +1104,9 @@ class Database:
         with translated("written" if write else "read"), connect(self.engine) as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-            elif not write:
+            else:
                 level = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-                connection.exec_driver_sql(level)
+                connection.exec_driver_sql(BEGUN if write else level)
             yield connection
             if write:
                 try:

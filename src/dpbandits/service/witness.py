@@ -40,6 +40,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from dpbandits.core.errors import WitnessError
 from dpbandits.core.locks import this_process
 from dpbandits.service.database import (
+    BEGUN,
     PRESENT,
     Database,
     LiteConnections,
@@ -242,7 +243,7 @@ class Witness:
     def _begin(self, connection: Connection) -> None:
         """Begin to write, while nobody else does."""
         if self._is_server:
-            connection.execute(text("SELECT pg_advisory_xact_lock(7305180140)"))
+            connection.exec_driver_sql(f"{BEGUN}; SELECT pg_advisory_xact_lock(7305180140)")
         else:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
