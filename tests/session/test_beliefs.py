@@ -81,6 +81,12 @@ def test_of_arms_that_are_played_together_none_is_the_best() -> None:
     assert "chance" not in str(found)
 
 
+def test_where_releases_estimate_no_means_that_is_said() -> None:
+    """No rounds were counted, as if nothing had been released yet."""
+    session = dpb.Session(dpb.RNMFTNL(actions=2, epsilon=1), noise=dpb.SimulatedNoise(1))
+    assert "estimated from what was released" in str(session.beliefs())
+
+
 # What is kept: few rows, plain data that survive JSON, and nothing damaged
 
 

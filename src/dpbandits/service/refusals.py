@@ -468,6 +468,14 @@ REASONS: dict[str, Reason] = {
         "As many decisions are pending as max_pending= allows. Tell or expire some of them, or "
         "create the campaign with a larger max_pending. None was made.",
     ),
+    "own_policy": Reason(
+        422,
+        "A policy of somebody's own",
+        ValueError,
+        "This campaign's policy is a class of its maker's own, which no server has: a database "
+        "names no code. Open it in Python: open_store(database).open(name, policy=YourPolicy). "
+        "Nothing was done.",
+    ),
     "not_now": Reason(
         409,
         "Not possible now",

@@ -867,6 +867,10 @@ METHOD = (
 
 MODEL = " The chance to be best comes from a model."
 
+NO_MEANS = (
+    "No means can be estimated from what was released: this policy's mechanism states no `law` of "
+    "its noise."
+)
 
 TOGETHER = "Arms are played together, so none of them is named the best."
 
@@ -909,8 +913,8 @@ class Beliefs(Rows[Belief]):
     changed: labels of arms whose mean has changed: intervals of different times have nothing in
         common, or later releases are known to be above or below earlier ones. Where all means stay,
         the latter names an arm with probability 1 − confidence at most. See `Session.restart_arm`.
-    caution: where the declared range clips rewards, or outcomes of one person may count repeatedly,
-        what that does to means and intervals.
+    caution: where the declared range clips rewards, outcomes of one person may count repeatedly, or
+        releases estimate no means: what that does to means and intervals.
     together: whether arms are played together, as super arms: then none of them is the best.
     is_over: whether no more people are learned from: the session was closed, or a campaign's
         database was restored (see `Session.alarms`).
@@ -1029,7 +1033,7 @@ def beliefs(
     law = history.reader.law
     if law is None:
         rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
-        return Beliefs(rows, confidence, None, None, caution=caution, together=together)
+        return Beliefs(rows, confidence, None, None, caution=NO_MEANS, together=together)
     noise = NoiseMoments(law)
     known = {
         arm: each

@@ -222,7 +222,10 @@ def require_choice(policy: Policy, what: str) -> None:
         ValueError: this one cannot.
     """
     if not policy.chooses:
-        can = "Index policies can: DPKLUCB, for example (dpbandits.list_policies() says which)."
+        can = (
+            "Index policies can: DPKLUCB, for example (dpbandits.list_policies() says which), or "
+            "your own over `IndexPolicy` of dpbandits.policies.base."
+        )
         if hasattr(policy, "problem"):
             can = (
                 "No policy on super arms can: where arms come or go, begin a session with a "

@@ -25,6 +25,7 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace as replaced
 
+from dpbandits.core.errors import coded
 from dpbandits.core.inputs import (
     MOST,
     SAVES,
@@ -841,7 +842,8 @@ def policy_from_data(data: dict[str, Any], given: Policy | type[Policy] | None) 
         or kind.__name__ != name
         or ("module" in data) == (EVERY_POLICY.get(kind.__name__) is kind)
     ):
-        raise ValueError(unknown_policy(data, None if given is None else kind))
+        text = unknown_policy(data, None if given is None else kind)
+        raise coded("own_policy", ValueError, text) if "module" in data else ValueError(text)
     values = {k: v for k, v in data.items() if k not in ("class", "module")}
     problem = values.get("problem")
     if isinstance(problem, dict) and "own" in problem:

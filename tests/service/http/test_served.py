@@ -176,7 +176,8 @@ def test_lists_show_the_others_and_say_what_they_do_not_show(
     metrics = client.get("/metrics")
     assert metrics.status_code == 200
     assert 'campaign="trial"' in metrics.text
-    assert client.get("/v1/campaigns/own").status_code == 422
+    refused = client.get("/v1/campaigns/own")
+    assert (refused.status_code, refused.json()["code"]) == (422, "own_policy")
     monkeypatch.setenv("DPBANDITS_KEY", KEY.hex())
     where = ["--store", f"sqlite:///{lite.file}", "--witness", str(lite.witness)]
     listed = shell("campaign", "list", *where)
