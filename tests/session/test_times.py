@@ -215,6 +215,26 @@ def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
         assert bets_after(50) == third
 
 
+def test_an_arm_whose_late_answers_are_not_read_is_not_compared() -> None:
+    """It was retired with nothing open. All answers are ones, and those of the others count."""
+    s, clock = periodic(dpb.DPRateIMED(arms=["a", "b", "c"], epsilon=1))
+    ones(s, clock, 99)
+    clock.now += 1
+    s.settle()
+    before = dict(s._state.history.within.bets)
+    made, releases = iter([s.ask() for _ in range(300)]), s.releases
+    while s.releases == releases:
+        if (decision := next(made)).label == "b":
+            s.tell(decision, 1.0)
+    s.retire_arm("b")
+    for decision in s.pending:
+        s.tell(decision, 1.0)
+    clock.now += WEEK.total_seconds()
+    s.settle()
+    after = s._state.history.within.bets
+    assert {pair for pair, bets in after if bets != before[pair]} == {(0, 2), (2, 0)}
+
+
 @pytest.mark.parametrize("window", [None, timedelta(seconds=30)])
 def test_who_keeps_an_arm_is_learned_from_when_it_was_drawn(window: Any) -> None:
     """Both arms are equal. People who got the first one, and no others, come back: learned from

@@ -464,7 +464,7 @@ def periods_of(
         read = tuple(arm for arm in arms if block[arm][1])
         memory, answers = mechanism.answer(memory, block_of(block, read), noise)
         release = Release(read, tuple(answers), records, tuple(counts.items()))
-        known, period = known.after(release, arms, period.ended), period.next(stop)
+        known, period = known.after(release, arms, period.ended(arms)), period.next(stop)
         if read:
             state, number = policy.update(state, plan, release), number + 1
         yield PeriodEnd(drawn[start:stop], known, state, number)

@@ -1160,7 +1160,8 @@ class Session:
         state = view.folded()
         assert state.period is not None
         number = periods.after(state.period.number, periods.clock.latest if time is None else time)
-        ended, read = state.period.ended, tuple(sorted(state.books.blocks))
+        read = tuple(sorted(state.books.blocks))
+        ended = state.period.ended(state.roster.kept)
         if read:
             books, release = self._read(state, read, self._vault.release, state.books, read)
             unlearned = UnlearnedRelease(release, view.log.plan, None, ended)
@@ -1473,7 +1474,7 @@ class Session:
             number += 1
             if journal is not None and number not in noted:
                 journal.append(Released(number, release, None, left, state.asked))
-            ended = None if state.period is None else state.period.ended
+            ended = state.period and state.period.ended(state.roster.kept)
             history = state.history.after(release, compared(state), ended)
             state = replaced(state, history=history, step=number)
             if state.harm is not None:

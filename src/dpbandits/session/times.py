@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, NamedTuple, Self, final
 
@@ -200,7 +200,7 @@ class EndedPeriod(NamedTuple):
     """How arms were drawn in a period that has ended.
 
     Args:
-        shares: by arm; empty if that is not known, or there was no record.
+        shares: by arm, of retired ones 0; empty if that is not known, or there was no record.
         mixed: arms that have records which were drawn otherwise.
     """
 
@@ -261,11 +261,16 @@ class OpenPeriod(NamedTuple):
         """Return the next period, with empty blocks."""
         return self._replace(number=number, law=0, mixed=())
 
-    @property
-    def ended(self) -> EndedPeriod:
-        """How arms were drawn in this period."""
-        shares = next((law.shares for law in self.laws if law.since == self.law), ())
-        return EndedPeriod(shares if self.law else (), self.mixed)
+    def ended(self, kept: Collection[int]) -> EndedPeriod:
+        """How arms were drawn in this period.
+
+        Args:
+            kept: the arms that are not retired. Answers of the others that came since are not read,
+                as if fewer people had been drawn for them.
+        """
+        shares = next((law.shares for law in self.laws if law.since == self.law != 0), ())
+        known = (share * (arm in kept) for arm, share in enumerate(shares))
+        return EndedPeriod(tuple(known), self.mixed)
 
 
 class PeriodsData(NamedTuple):
