@@ -117,6 +117,15 @@ REFUSED: dict[str, Calls] = {
         *(of(made(arms=2, epsilon=1)) for made in (Cheap, Lavish, Quiet)),
         of(Fifty(actions=50, epsilon=1)),
     ],
+    "width=None": [
+        lambda kind=kind, share=share: kind(arms=2, features=2, width=None, **share)
+        for kind, share in (
+            (dpb.LinTS, {}),
+            (dpb.LinUCB, {}),
+            (dpb.DPLinTS, {"epsilon": 1}),
+            (dpb.AdaCOFUL, {"rho": 1}),
+        )
+    ],
     # People who come back
     "max_contributions=": [of(privacy_unit="user"), of(privacy_unit="user", max_contributions=0)],
     "'person'": [of(privacy_unit="person")],

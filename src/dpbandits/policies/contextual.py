@@ -226,7 +226,7 @@ class ContextualPolicy(Policy):
         self._validate()
         self._number("regularisation", LEAST_RIDGE, 1e9)
         self._number("variance_of_rewards", 0, 1e9)
-        if self.width is not None:
+        if self.width is not None or type(self).width is not None:  # None is DPLinUCB's own choice
             self._number("width", 0, 1e9)
 
     def _validate(self) -> None:
