@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from fractions import Fraction
@@ -315,17 +316,9 @@ class Campaign:
             >>> [each.round for each in trial.pending(after=2, limit=2, segment="DE")]
             [3, 4]
         """
-        found, many = list[CampaignDecision](), PAGE_ROWS if limit is None else limit
-        while True:
-            page: list[CampaignDecision] = self._pending_page(after, many, segment)
-            found += page
-            if limit is not None or len(page) < many:
-                return found
-            after = page[-1].round
-
-    def _pending_page(self, after: int, limit: int, segment: str | None) -> Any:
         own = self._segment if segment is None else segment
-        return self._do(made(ops.Pending, after=after, limit=limit, segment=own))
+        op = made(ops.Pending, after=after, segment=own, limit=1 if limit is None else limit)
+        return self._do(op.model_copy(update={"limit": sys.maxsize}) if limit is None else op)
 
     def void(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
         """Decisions, or their ids, that were never carried out (see `Session.void`). Returns what

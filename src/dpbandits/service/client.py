@@ -1,7 +1,7 @@
 """A store behind HTTP: the same campaigns, from another machine, for threads or for asyncio.
 
-What is sent, tried again and decoded is written once, as generators (`Requests`) that yield what is
-to be sent and get the reply. `RemoteStore` runs them on threads, `AsyncRemoteStore` on asyncio.
+What is sent, tried again and decoded is written once, as coroutines (`Requests`). Those of
+`AsyncRemoteStore` wait on asyncio; `RemoteStore` lets its thread wait, and runs them to their end.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import time
 from collections import deque
 from collections.abc import (
     AsyncIterator,
+    Awaitable,
     Callable,
     Coroutine,
-    Generator,
     Iterator,
     Mapping,
     Sequence,
@@ -72,7 +72,7 @@ from dpbandits.service.operations import (
     Void,
 )
 from dpbandits.service.refusals import REASONS
-from dpbandits.service.views import VIEWS
+from dpbandits.service.views import VIEWS, same
 from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.state import SessionEvent
@@ -114,16 +114,6 @@ def fresh_key() -> str:
 # What is sent, and what comes back
 
 
-class Send(NamedTuple):
-    """A request."""
-
-    method: str
-    path: str
-    content: bytes | None
-    params: Mapping[str, Any] | None
-    timeout: float
-
-
 def as_json(body: Any) -> bytes | None:
     """Return what is sent. It is made before anything is sent or noted: what JSON has not is
     refused as if the call had not been made.
@@ -158,19 +148,11 @@ class Failure(NamedTuple):
     kind: str
     is_sent: bool
 
-    @classmethod
-    def of(cls, error: httpx.RequestError) -> Failure:
-        unsent = httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout
-        kind = type(error).__name__
-        if isinstance(error, httpx.ConnectError):  # such as a certificate that is not trusted
-            kind = f"{kind}: {error}"
-        return cls(kind, not isinstance(error, unsent))
 
+UNSENT = httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout
+"""Errors before a request was sent."""
 
-Flow = Generator[Send | float, Any, Value]
-"""Yields requests and gets their replies (`httpx.Response` or `Failure`), or yields seconds to
-wait; returns a value.
-"""
+Reply = httpx.Response | Failure
 
 
 @final
@@ -189,9 +171,18 @@ class Requests:
         address: of the server, to be named in errors.
         timeout: seconds in which the server has to answer a call (see `PER_SECOND`, `SLOWER`).
         fallback: the arm of decisions that are made while the server is away; None: there is none.
+        reply: sends a request, and returns its reply.
+        pause: waits for so many seconds.
     """
 
-    def __init__(self, address: str, timeout: float, fallback: str | int | None) -> None:
+    def __init__(
+        self,
+        address: str,
+        timeout: float,
+        fallback: str | int | None,
+        reply: Callable[..., Awaitable[httpx.Response]],
+        pause: Callable[[float], Awaitable[None]],
+    ) -> None:
         if not (isinstance(timeout, (int, float)) and 0 < timeout < math.inf):
             raise ValueError(f"Expected timeout={shown(timeout)} to be a number of seconds > 0.")
         arm = None if isinstance(fallback, str) else as_int(fallback)
@@ -201,52 +192,69 @@ class Requests:
             )
         self.address, self.timeout = address, timeout
         self.fallback: str | int | None = fallback if arm is None else arm
-        self._owed = deque[Owed](maxlen=MOST_OWED)
+        self._reply, self._pause = reply, pause
+        self.owed = deque[Owed](maxlen=MOST_OWED)
 
     @property
     def _tries(self) -> int:
         return TRIES if self.fallback is None else FALLBACK_TRIES
 
-    def send(self, request: Send, tries: int = TRIES) -> Flow[httpx.Response | Failure]:
-        """Send a request, again where the server is away."""
-        answer: httpx.Response | Failure = Failure("", False)
-        is_sent = False
+    async def send(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        params: Mapping[str, Any] | None = None,
+        *,
+        more: float = 0.0,
+        slower: int = 1,
+        tries: int = TRIES,
+    ) -> Reply:
+        """Send a request, again where the server is away.
+
+        Args:
+            more: seconds that its reply takes beside those of others.
+        """
+        answer: Reply = Failure("", False)
+        is_sent, seconds = False, slower * self.timeout + more
         for attempt in range(tries):
             if attempt:
-                yield PAUSE * 2 ** (attempt - 1)
-            answer = yield request
-            if isinstance(answer, Failure):
-                is_sent = is_sent or answer.is_sent
-                answer = answer._replace(is_sent=is_sent)
-            elif answer.status_code not in UNAVAILABLE:
-                break
+                await self._pause(PAUSE * 2 ** (attempt - 1))
+            how: dict[str, Any] = {"headers": JSON, "params": params, "timeout": seconds}
+            try:
+                answer = await self._reply(method, path, content=content, **how)
+            except httpx.RequestError as error:  # which has the request, and with it the answers
+                is_sent = is_sent or not isinstance(error, UNSENT)
+                # such as a certificate that is not trusted
+                why = f": {error}" if isinstance(error, httpx.ConnectError) else ""
+                answer = Failure(type(error).__name__ + why, is_sent)
             else:
+                if answer.status_code not in UNAVAILABLE:
+                    break
                 is_sent = True
         return answer
 
-    def call(
+    async def call(
         self,
         method: str,
         path: str,
         made: Callable[[Any], Value],
         body: Any = None,
-        params: Mapping[str, Any] | None = None,
         *,
-        slower: int = 1,
         is_text: bool = False,
-    ) -> Flow[Value]:
+        **how: Any,
+    ) -> Value:
         """Return what is made of what the server says.
 
         Raises:
             StoreError: it stays away. Whether the call was done is not known; make it again.
         """
-        seconds = slower * self.timeout + (params or {}).get("limit", 0) / PER_SECOND
-        request = Send(method, path, as_json(body), params or None, seconds)
-        return self.parsed((yield from self.send(request)), made, is_text=is_text)
+        answer = await self.send(method, path, as_json(body), **how)
+        return self.parsed(answer, made, is_text=is_text)
 
     def parsed(
         self,
-        answer: httpx.Response | Failure,
+        answer: Reply,
         made: Callable[[Any], Value],
         *,
         is_text: bool = False,
@@ -276,24 +284,24 @@ class Requests:
 
     # Stores
 
-    def summaries(self) -> Flow[Summaries]:
+    async def summaries(self) -> Summaries:
         made = Summaries.model_validate
-        return (yield from self.call("GET", "/v1/campaigns", made, slower=SLOWER))
+        return await self.call("GET", "/v1/campaigns", made, slower=SLOWER)
 
-    def create(self, name: str, policy: Policy, key: str | None, options: Any) -> Flow[None]:
+    async def create(self, name: str, policy: Policy, key: str | None, options: Any) -> None:
         self.require_fallback(policy.labels or range(policy.arms))
         body = sent_creation(name, policy, options) | {"key": key or fresh_key()}
-        yield from self.call("POST", "/v1/campaigns", Summary.model_validate, body, slower=SLOWER)
+        await self.call("POST", "/v1/campaigns", Summary.model_validate, body, slower=SLOWER)
 
-    def scope(self, name: str, epsilon: Any) -> Flow[Scope]:
+    async def scope(self, name: str, epsilon: Any) -> Scope:
         exact = None if epsilon is None else str(as_fraction(epsilon, "epsilon"))
         body = {"name": name, "epsilon": exact}
-        return (yield from self.call("POST", "/v1/scopes", Scope.model_validate, body))
+        return await self.call("POST", "/v1/scopes", Scope.model_validate, body)
 
-    def scopes(self) -> Flow[list[Scope]]:
-        return (yield from self.call("GET", "/v1/scopes", SCOPES.validate_python))
+    async def scopes(self) -> list[Scope]:
+        return await self.call("GET", "/v1/scopes", SCOPES.validate_python)
 
-    def require(self, name: str) -> Flow[None]:
+    async def require(self, name: str) -> None:
         """Refuse the name of a campaign that there is not. With a key that may not look, such as a
         website's that only asks and tells, its first call says so; and so it does with a fallback
         arm, if the server is away.
@@ -302,10 +310,9 @@ class Requests:
             UnknownCampaignError: there is none of this name.
             ValueError: the fallback is none of its arms.
         """
+        place, made = path_of(name, "summary"), Summary.model_validate
         try:
-            request = Send("GET", path_of(name, "summary"), None, None, self.timeout)
-            answer = yield from self.send(request, self._tries)
-            summary = self.parsed(answer, Summary.model_validate)
+            summary = await self.call("GET", place, made, tries=self._tries)
         except NotForThisKeyError:
             return
         except StoreError:
@@ -333,46 +340,62 @@ class Requests:
 
     # Campaigns
 
-    def view(self, campaign: str, name: str, params: Mapping[str, Any]) -> Flow[Any]:
+    async def view(self, campaign: str, name: str, params: Mapping[str, Any]) -> Any:
         """Return a view of a campaign."""
         view = VIEWS[name]
         if view.sent is None:
             raise AttributeError(f"{shown(name)} is not sent by servers.")
-        slower = SLOWER if name == "expected_loss" else 1
-        path = path_of(campaign, name)
-        how: dict[str, Any] = {"params": params, "slower": slower, "is_text": view.is_text}
-        return (yield from self.call("GET", path, view.from_sent, **how))
+        how: dict[str, Any] = {"params": params or None, "is_text": view.is_text}
+        how["slower"] = SLOWER if name == "expected_loss" else 1
+        how["more"] = params.get("limit", 0) / PER_SECOND
+        return await self.call("GET", path_of(campaign, name), view.from_sent, **how)
 
-    def do(self, campaign: str, op: OperationModel, then: Then) -> Flow[Any]:
+    async def do(self, campaign: str, op: OperationModel, then: Then) -> Any:
         """Return the answer to an operation."""
         if isinstance(op, Ask):
-            answer: Any = yield from self._ask(campaign, op)
+            answer: Any = await self._ask(campaign, op)
         elif isinstance(op, DecisionsOperation):  # each decision is resolved by itself
             answer, ids = list[TellStatus](), op.ids()
             for at in range(0, max(1, len(ids)), MOST_ITEMS):
                 some = op.model_copy(update={"decisions": ids[at : at + MOST_ITEMS]})
-                answer += yield from self._resolve(campaign, some)
+                answer += await self._resolve(campaign, some)
         elif isinstance(op, ResolvingOperation):
-            answer = yield from self._resolve(campaign, op)
+            answer = await self._resolve(campaign, op)
+        elif isinstance(op, Pending):
+            answer = await self._pending(campaign, op)
         elif isinstance(op, Settle):
             answer = None  # a server does it by itself
         else:
-            if op.key is None:
-                op = op.model_copy(update={"key": fresh_key()})
-            answer = self._answered(op, (yield from self.send(self._request(campaign, op))))
+            answer = await self._keyed(campaign, op)
         return answer if then is None else then(answer)
 
-    def _request(self, campaign: str, op: OperationModel) -> Send:
+    def _sent(self, campaign: str, op: OperationModel, tries: int = TRIES) -> Awaitable[Reply]:
         many = len(op.ids()) if isinstance(op, ResolvingOperation) else 0
         if isinstance(op, (Ask, Pending)):
             many = op.count if isinstance(op, Ask) else op.limit
-        timeout = self.timeout + many / PER_SECOND
-        return Send("POST", path_of(campaign, op.name), as_json(op.body()), None, timeout)
+        how: dict[str, Any] = {"more": many / PER_SECOND, "tries": tries}
+        return self.send("POST", path_of(campaign, op.name), as_json(op.body()), **how)
 
-    def _answered(self, op: OperationModel, answer: httpx.Response | Failure) -> Any:
+    def _answered(self, op: OperationModel, answer: Reply) -> Any:
         return self.parsed(answer, lambda reply: op.answered(op.reply.model_validate(reply)))
 
-    def _resolve(self, campaign: str, op: ResolvingOperation) -> Flow[list[TellStatus]]:
+    async def _keyed(self, campaign: str, op: OperationModel) -> Any:
+        """Make a call under one key, however often."""
+        op = op.model_copy(update={"key": op.key or fresh_key()})
+        return self._answered(op, await self._sent(campaign, op))
+
+    async def _pending(self, campaign: str, op: Pending) -> list[CampaignDecision]:
+        """List decisions, so many at a time as a server sends."""
+        found, after = list[CampaignDecision](), op.after
+        while True:
+            how = {"after": after, "limit": min(op.limit, PAGE_ROWS)}
+            page = await self._keyed(campaign, op.model_copy(update=how))
+            found += page
+            if op.limit <= PAGE_ROWS or len(page) < PAGE_ROWS:
+                return found
+            after = page[-1].round
+
+    async def _resolve(self, campaign: str, op: ResolvingOperation) -> list[TellStatus]:
         """Resolve decisions. Those of the fallback arm have no id, and are not sent."""
         ids = op.ids()
         known = [at for at, id in enumerate(ids) if id]
@@ -383,79 +406,71 @@ class Requests:
             field = "tells" if isinstance(op, Tell) else "decisions"
             kept = [getattr(op, field)[at] for at in known]
             op = op.model_copy(update={field: kept})
-        answers = self._answered(op, (yield from self.send(self._request(campaign, op))))
+        answers = self._answered(op, await self._sent(campaign, op))
         for at, status in zip(known, answers, strict=True):
             statuses[at] = status
-        yield from self._void_owed()
+        await self._void_owed()
         return statuses
 
-    def _ask(self, campaign: str, op: Ask) -> Flow[list[CampaignDecision]]:
+    async def _ask(self, campaign: str, op: Ask) -> list[CampaignDecision]:
         """Ask under one key, however often. Decisions that may have been made, and that nobody
         got, are made void at the next contact.
         """
         is_repeatable = op.key is not None  # by the caller, who then gets what was made
         if not is_repeatable:
             op = op.model_copy(update={"key": fresh_key()})
-        owed = Owed(campaign, op)
+        sent, owed = self._sent(campaign, op, self._tries), Owed(campaign, op)
+        is_owed = not is_repeatable  # if whoever asks is interrupted
         try:
-            answer = yield from self.send(self._request(campaign, op), self._tries)
-        except GeneratorExit:  # who asked was cancelled
-            if not is_repeatable:
-                self._owed.append(owed)
-            raise
-        may_stand = not isinstance(answer, Failure) or answer.is_sent
-        is_owed = may_stand and (self.fallback is not None or not is_repeatable)
-        if is_unavailable(answer) and self.fallback is not None:
+            answer = await sent
+            may_stand = not isinstance(answer, Failure) or answer.is_sent
+            is_owed = may_stand and (self.fallback is not None or not is_repeatable)
+            if is_unavailable(answer) and self.fallback is not None:
+                return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
+            try:
+                decisions: list[CampaignDecision] = self._answered(op, answer)
+            except Exception as error:
+                is_owed = is_owed and (is_unavailable(answer) or isinstance(error, StoreError))
+                raise
+            with suppress(ValueError):  # what was owed of this key reached its caller after all
+                self.owed.remove(owed)
+            is_owed = not is_repeatable
+            await self._void_owed()
+            is_owed = False
+        finally:
             if is_owed:
-                self._owed.append(owed)
-            return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
-        try:
-            decisions: list[CampaignDecision] = self._answered(op, answer)
-        except Exception as error:
-            cannot_be_read = is_unavailable(answer) or isinstance(error, StoreError)
-            if is_owed and cannot_be_read:
-                self._owed.append(owed)
-            raise
-        if is_repeatable:  # what was owed of this key reached its caller after all
-            with suppress(ValueError):
-                self._owed.remove(owed)
-        try:
-            yield from self._void_owed()
-        except BaseException:  # cancelled, say: nobody gets these, either
-            if not is_repeatable:
-                self._owed.append(owed)
-            raise
+                self.owed.append(owed)
         return decisions
 
     # Decisions that nobody got
 
-    def _void_owed(self) -> Flow[None]:
+    async def _void_owed(self) -> None:
         """Void the decisions of one ask that nobody got. The ask, made again with its key, says
         which they are.
         """
         try:
-            owed = self._owed.popleft()
+            owed = self.owed.popleft()
         except IndexError:
             return
         is_done = False
         try:
             with suppress(StoreError):  # a strange reply; the call that it came after has succeeded
-                answer = yield from self.send(self._request(owed.campaign, owed.ask), 1)
+                answer = await self._sent(owed.campaign, owed.ask, 1)
                 if not isinstance(answer, Failure) and answer.status_code < 400:
                     ids = [each.id for each in self._answered(owed.ask, answer)]
                     for at in range(0, len(ids), MOST_ITEMS):
                         some = ids[at : at + MOST_ITEMS]
                         void = Void.model_construct(decisions=some, key=None)
-                        answer = yield from self.send(self._request(owed.campaign, void), 1)
+                        answer = await self._sent(owed.campaign, void, 1)
                         if is_unavailable(answer):
                             break
                 is_done = not is_unavailable(answer)
         finally:
             if not is_done:
-                self._owed.append(owed)
+                self.owed.append(owed)
 
 
-def is_unavailable(answer: httpx.Response | Failure) -> bool:
+def is_unavailable(answer: Reply) -> bool:
     """Whether the server, or its database, is away or at fault."""
     if isinstance(answer, Failure):
         return True
@@ -498,11 +513,11 @@ def error_of(answer: httpx.Response) -> Exception:
 
 @final
 class RemoteCalls:
-    """Runs operations and views on a campaign of a server. run: a flow, to its value or to what is
-    awaited for it.
+    """Runs operations and views on a campaign of a server. run: a coroutine, to its value or to
+    what is awaited for it.
     """
 
-    def __init__(self, requests: Requests, run: Callable[[Flow[Any]], Any], name: str) -> None:
+    def __init__(self, requests: Requests, run: Callable[[Any], Any], name: str) -> None:
         self._requests, self._run, self._name = requests, run, name
 
     def do(self, op: OperationModel, by: str = "", then: Then = None) -> Any:
@@ -530,6 +545,21 @@ def shown_address(url: httpx.URL) -> str:
 
 
 # For threads
+
+
+def at_once(call: Coroutine[Any, Any, Value]) -> Value:
+    """Run to its end a coroutine that lets its thread wait."""
+    try:
+        call.send(None)
+    except StopIteration as end:
+        found: Value = end.value
+    finally:
+        call.close()
+    return found
+
+
+async def paused(seconds: float) -> None:
+    time.sleep(seconds)
 
 
 @final
@@ -569,7 +599,8 @@ class RemoteStore:
             return client or httpx.Client(base_url=url, headers=headers)
 
         self._made, self._client, self._process = made, made(), this_process()
-        self._requests = Requests(shown_address(self._client.base_url), timeout, fallback)
+        address = shown_address(self._client.base_url)
+        self._requests = Requests(address, timeout, fallback, self._reply, paused)
 
     def __repr__(self) -> str:
         return f"RemoteStore({self._requests.address!r})"
@@ -601,61 +632,36 @@ class RemoteStore:
         Raises:
             UnknownCampaignError: there is none of this name.
         """
-        self._run(self._requests.require(name))
+        at_once(self._requests.require(name))
         return self._campaign(name)
 
     def _campaign(self, name: str) -> Campaign:
-        return Campaign(name, RemoteCalls(self._requests, self._run, name))
+        return Campaign(name, RemoteCalls(self._requests, at_once, name))
 
     def summaries(self) -> Summaries:
         """Where every campaign stands."""
-        return self._run(self._requests.summaries())
+        return at_once(self._requests.summaries())
 
     def create(
         self, name: str, policy: Policy, *, key: str | None = None, **options: Any
     ) -> Campaign:
         """Make a campaign: see `CampaignStore.create`."""
-        self._run(self._requests.create(name, policy, key, options))
+        at_once(self._requests.create(name, policy, key, options))
         return self._campaign(name)
 
     def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: see `CampaignStore.scope`."""
-        return self._run(self._requests.scope(name, epsilon))
+        return at_once(self._requests.scope(name, epsilon))
 
     def scopes(self) -> list[Scope]:
         """Every budget over campaigns, with what each campaign took of it."""
-        return self._run(self._requests.scopes())
+        return at_once(self._requests.scopes())
 
-    def _run(self, flow: Flow[Value]) -> Value:
-        reply: httpx.Response | Failure | None = None
-        try:
-            while True:
-                step = flow.send(reply)
-                if isinstance(step, Send):
-                    reply = self._reply(step)
-                else:
-                    time.sleep(step)
-                    reply = None
-        except StopIteration as end:
-            return end.value
-        finally:
-            flow.close()
-
-    def _reply(self, request: Send) -> httpx.Response | Failure:
+    async def _reply(self, *given: Any, **how: Any) -> httpx.Response:
         if self._process != this_process():  # a forked child would get its parent's replies
             self._client, self._process = self._made(), this_process()
-            self._requests._owed.clear()  # whose callers may have got them there meanwhile
-        try:
-            return self._client.request(
-                request.method,
-                request.path,
-                content=request.content,
-                headers=JSON,
-                params=request.params,
-                timeout=request.timeout,
-            )
-        except httpx.RequestError as error:  # which has the request, and with it the answers
-            return Failure.of(error)
+            self._requests.owed.clear()  # whose callers may have got them there meanwhile
+        return self._client.request(*given, **how)
 
 
 # For asyncio
@@ -733,6 +739,7 @@ class AsyncCampaign:
     tell_many = awaited(Campaign.tell_many)
     tell_message = awaited(Campaign.tell_message)
     expire = awaited(Campaign.expire)
+    pending = awaited(Campaign.pending)
     void = awaited(Campaign.void)
     record = awaited(Campaign.record)
     add_arm = awaited(Campaign.add_arm)
@@ -761,18 +768,6 @@ class AsyncCampaign:
     participant_text = awaited(Campaign.participant_text)
     description = awaited(Campaign.description)
     summary = awaited(Campaign.summary)
-
-    async def pending(
-        self, after: int = 0, limit: int | None = None, *, segment: str | None = None
-    ) -> list[CampaignDecision]:
-        """See `Campaign.pending`."""
-        found, many = list[CampaignDecision](), PAGE_ROWS if limit is None else limit
-        while True:
-            page = await self._campaign._pending_page(after, many, segment)
-            found += page
-            if limit is not None or len(page) < many:
-                return found
-            after = page[-1].round
 
     async def decisions(self, after: int = 0, limit: int | None = None) -> DecisionPage:
         """See `Campaign.decisions`."""
@@ -842,7 +837,8 @@ class AsyncRemoteStore:
         client: httpx.AsyncClient | None = None,
     ) -> None:
         self._client = client or httpx.AsyncClient(base_url=url, headers=headers_of(token))
-        self._requests = Requests(shown_address(self._client.base_url), timeout, fallback)
+        address, send = shown_address(self._client.base_url), self._client.request
+        self._requests = Requests(address, timeout, fallback, send, asyncio.sleep)
 
     def __repr__(self) -> str:
         return f"AsyncRemoteStore({self._requests.address!r})"
@@ -868,55 +864,27 @@ class AsyncRemoteStore:
         Raises:
             UnknownCampaignError: there is none of this name.
         """
-        await self._run(self._requests.require(name))
+        await self._requests.require(name)
         return self._campaign(name)
 
     def _campaign(self, name: str) -> AsyncCampaign:
-        return AsyncCampaign(Campaign(name, RemoteCalls(self._requests, self._run, name)))
+        return AsyncCampaign(Campaign(name, RemoteCalls(self._requests, same, name)))
 
     async def summaries(self) -> Summaries:
         """Where every campaign stands."""
-        return await self._run(self._requests.summaries())
+        return await self._requests.summaries()
 
     async def create(
         self, name: str, policy: Policy, *, key: str | None = None, **options: Any
     ) -> AsyncCampaign:
         """Make a campaign: see `CampaignStore.create`."""
-        await self._run(self._requests.create(name, policy, key, options))
+        await self._requests.create(name, policy, key, options)
         return self._campaign(name)
 
     async def scope(self, name: str, epsilon: Any = None) -> Scope:
         """A budget over campaigns: see `CampaignStore.scope`."""
-        return await self._run(self._requests.scope(name, epsilon))
+        return await self._requests.scope(name, epsilon)
 
     async def scopes(self) -> list[Scope]:
         """Every budget over campaigns, with what each campaign took of it."""
-        return await self._run(self._requests.scopes())
-
-    async def _run(self, flow: Flow[Value]) -> Value:
-        reply: httpx.Response | Failure | None = None
-        try:
-            while True:
-                step = flow.send(reply)
-                if isinstance(step, Send):
-                    reply = await self._reply(step)
-                else:
-                    await asyncio.sleep(step)
-                    reply = None
-        except StopIteration as end:
-            return end.value
-        finally:
-            flow.close()  # a task that is cancelled
-
-    async def _reply(self, request: Send) -> httpx.Response | Failure:
-        try:
-            return await self._client.request(
-                request.method,
-                request.path,
-                content=request.content,
-                headers=JSON,
-                params=request.params,
-                timeout=request.timeout,
-            )
-        except httpx.RequestError as error:  # which has the request, and with it the answers
-            return Failure.of(error)
+        return await self._requests.scopes()
