@@ -148,8 +148,8 @@ class Part:
         pending: the pending decisions, as they were written.
         contexts: of a policy that decides by contexts, their rows.
         lines: a hash over all lines of the ledger.
-        is_doubtful: whether the campaign has to be fenced, because rows were edited, or what was
-            drawn may have been seen.
+        doubt: why the campaign has to be fenced: rows were edited (True), or what was drawn may
+            have been seen (False); None: it has not.
         secret: what its private row will say.
         eligible: of decisions made in this transaction, the arms they were chosen among, as JSON.
         told: answers made in this transaction that are held, in grid steps.
@@ -167,7 +167,7 @@ class Part:
     pending: PendingRows
     contexts: ContextRows | None = None
     lines: str = ""
-    is_doubtful: bool = False
+    doubt: bool | None = None
     secret: dict[str, Any] = field(default_factory=dict)
     nonce: int = 0
     eligible: dict[int, str] = field(default_factory=dict)
@@ -253,8 +253,8 @@ def loaded(
         return before
     if not setting.looking:
         private = seal.opened_private(rows.private(row.uid), head)
-    doubtful = bool(private.pop("doubtful", False))
-    lost = giving_up or doubtful
+    doubt = private.pop("doubtful", None)
+    lost = giving_up or doubt is not None
     if before is not None and (lost or not is_continued_by(before.head, head)):
         before = None  # the database was put back, or fenced
     erased = head.parsed["erased"]  # rows that are gone are not among those that moved
@@ -311,7 +311,7 @@ def loaded(
     )
     note_restored(session, head)
     watch = ChangeRecorder(session)
-    return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubtful)
+    return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubt)
 
 
 def note_restored(session: Session, head: HeadRow) -> None:
