@@ -118,7 +118,10 @@ SegmentedBeliefs = SegmentedTable[Beliefs, SegmentBelief]
 SegmentedLift = SegmentedTable[Lift, SegmentLift]
 
 
-ONE_SEGMENT = "Each record is in one segment, so what is promised to it is what its segment's says."
+ONE_SEGMENT = (
+    "Each record is in one segment, so what is promised to it is what its segment's says.\n"
+    "The confidence of names and intervals is that of one segment's, not of all together."
+)
 OVER_ALL = "A user's learned rounds are counted over all segments."
 
 SegmentedDecisions = SegmentedTable[DecisionTable, SegmentDecision]
