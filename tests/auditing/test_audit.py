@@ -122,9 +122,7 @@ def test_no_claim_is_no_pass() -> None:
 
 
 def test_everything_knows_all() -> None:
-    """A registered private policy is among the controls; those that decide by contexts are in
-    test_in_contexts.
-    """
+    """Registered private policies are controls; those by contexts are in test_in_contexts."""
     made = [control.make() for control in ours()]
     names = {type(each).__name__ for each in made if isinstance(each, Policy)}
     private = [row for row in dpb.list_policies() if row.privacy != "none"]
@@ -269,9 +267,7 @@ def test_errors_of_the_object_stay_what_they_are() -> None:
 
 
 def noisy_sum(rewards: Any, seed: int) -> float:
-    """1-private for rewards in hundredths: whole steps, as the last bits of a float would tell
-    more.
-    """
+    """1-private for rewards in hundredths: whole steps, as last bits would tell more."""
     up, down = np.random.default_rng(seed).geometric(1 - math.exp(-1 / 100), 2)
     return float(np.rint(100 * np.sum(rewards)) + up - down)
 
@@ -389,9 +385,7 @@ class Uniform:
 
 @pytest.mark.long
 def test_arms_reach_what_makes_a_subject() -> None:
-    """Before, `arms=` was for the tables alone, and a maker that asked for it was not called at
-    all.
-    """
+    """And not the tables alone."""
     for arms, expected in ((3, {3}), (None, {2})):
         Uniform.made.clear()
         dpb.audit(Uniform, 1, arms=arms, runs=100, workers=1)
@@ -470,9 +464,7 @@ def test_other_reports_are_left_to_runs() -> None:
 
 @pytest.mark.parametrize(("rounds", "loss"), [(2, 1.307), (4, 1.595)])
 def test_noisy_max_with_the_published_noise(rounds: int, loss: float) -> None:
-    """Lap(1/ε), as published: 1.307 and 1.595 at ε = 1; on the grid of 1/1024 the discrete law is
-    within 0.001 of the continuous one.
-    """
+    """Lap(1/ε): 1.307 and 1.595 at ε = 1; on the grid of 1/1024 within 0.001 of them."""
     published = noisy_max_loss(NoisyMax(epsilon=2 * ONE, grid=Grid(steps=1024)), rounds)
     assert published == pytest.approx(loss, abs=1e-3)
     assert published == pytest.approx(published_loss(rounds, 1.0), abs=1e-3)

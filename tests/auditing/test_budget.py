@@ -114,9 +114,7 @@ class Slower:
 def test_what_was_skipped_was_not_tried(
     budget: float, rounds: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The report said 8 to 3,200 rounds where two runs got that far, to see how long they take.
-    How long is known from shorter ones.
-    """
+    """How long a run takes is known from shorter ones."""
     clock = Clock(monkeypatch)
     subject = Slower(clock)
     report = dpb.audit(subject, 1, budget=budget, workers=1)
@@ -178,9 +176,7 @@ def test_replays_of_a_slow_mechanism_stay_short(monkeypatch: pytest.MonkeyPatch)
 def test_seconds_are_those_of_an_idle_machine(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Ten seconds pass, of which another program had the processor for four; then workers wait.
-    Without word from the system all seconds count.
-    """
+    """Not those for which another program had the processor. Without word of them all count."""
     shown, queued, waited = [100.0], [5.0], effort.waited
     monkeypatch.setattr(time, "perf_counter", lambda: shown[0])
     monkeypatch.setattr(effort, "waited", lambda: queued[0])
@@ -198,9 +194,7 @@ def test_seconds_are_those_of_an_idle_machine(
 
 @dataclass(frozen=True, kw_only=True)
 class CountDivided(SeparableDP):
-    """Less noise the more records a block has: of c records each pays c epsilon. With one record a
-    block it keeps its claim.
-    """
+    """Of c records each pays c epsilon: with one record a block it keeps its claim."""
 
     def start(self) -> None:
         return None
@@ -233,9 +227,7 @@ def test_a_moment_is_too_short_to_pass_but_not_to_fail(
 
 @pytest.mark.long
 def test_with_a_number_of_runs_the_clock_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every level gives the same report though an hour seems to pass whenever somebody looks at the
-    clock.
-    """
+    """Though an hour seems to pass whenever somebody looks at it."""
     hours = itertools.count(0.0, 3600.0)
     policy = dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1)
     quick = dpb.audit(policy, runs=100, workers=1)

@@ -111,13 +111,7 @@ def test_no_audit_of_what_is_right_certifies_more_than_it_leaks() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_half_a_claim_is_caught_within_1500_runs(seed: int) -> None:
     report = dpb.audit(
-        "AnytimeLazyUCB",
-        "1/2",
-        epsilon=1,
-        levels=["statistical"],
-        runs=1_500,
-        seed=seed,
-        workers=1,
+        "AnytimeLazyUCB", "1/2", epsilon=1, levels=["statistical"], runs=1_500, seed=seed, workers=1
     )
     assert report.failed
     assert 0.5 < report.lower_bound <= 1
@@ -146,9 +140,7 @@ def test_written_bets_are_read_again() -> None:
 
 
 def test_gaussian_noise_has_a_curve() -> None:
-    """N(0, 1) against N(1, 1): no epsilon with a delta below its own is certified, and most of it
-    is. δ(ε) = Φ(1/2 − ε) − e^ε Φ(−1/2 − ε).
-    """
+    """N(0, 1) against N(1, 1): δ(ε) = Φ(1/2 − ε) − e^ε Φ(−1/2 − ε) is met, nearly."""
 
     def true(epsilon: float) -> float:
         from scipy.stats import norm
@@ -264,9 +256,7 @@ def out_of_reach() -> AuditReport:
 def test_a_claim_out_of_reach_gets_no_verdict(
     keeps: AuditReport, out_of_reach: AuditReport
 ) -> None:
-    """1,000 bets can show 4.3 at most: of a claim of 8 they say nothing, though more is leaked; of
-    a claim of 1 something.
-    """
+    """1,000 bets can show 4.3 at most: nothing of a claim of 8, something of a claim of 1."""
     report = out_of_reach
     assert f"To refute it takes {runs_to_reach(8):,} runs at least." in str(report)
     assert (report.verdict, report.passed, report.failed) == ("no verdict", False, False)

@@ -140,11 +140,7 @@ def test_long_runs_hide_no_more_than_short_ones() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "subject",
-    [
-        GaussianBatches(rho=Fraction(1, 3), grid=BITS),
-        AdaCUCB(arms=2, rho="1/3"),
-    ],
+    "subject", [GaussianBatches(rho=Fraction(1, 3), grid=BITS), AdaCUCB(arms=2, rho="1/3")]
 )
 def test_gaussian_noise_keeps_no_epsilon(subject: Any) -> None:
     policy = feed(subject) if isinstance(subject, Mechanism) else subject

@@ -19,14 +19,7 @@ from benchmarks.controls.parts import BITS, ONE, Telling, Tossing, lap
 from benchmarks.controls.unseen import WarmStart
 
 import dpbandits as dpb
-from dpbandits import (
-    DPUCB,
-    RNMFTNL,
-    AnytimeLazyUCB,
-    NaiveFTNL,
-    PrefixExponential,
-    SimulatedNoise,
-)
+from dpbandits import DPUCB, RNMFTNL, AnytimeLazyUCB, NaiveFTNL, PrefixExponential, SimulatedNoise
 from dpbandits.auditing import subjects as grouped_runs
 from dpbandits.auditing.adversary import keys_of, lattice
 from dpbandits.auditing.foreign import ForeignSubject
@@ -40,11 +33,7 @@ from dpbandits.auditing.statistical import (
     tied_together,
 )
 from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, shown_by
-from dpbandits.auditing.tables import (
-    Neighbours,
-    in_turn_with_another,
-    neighbouring,
-)
+from dpbandits.auditing.tables import Neighbours, in_turn_with_another, neighbouring
 from dpbandits.core.errors import MixedRuns
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
@@ -66,9 +55,7 @@ def test_nine_tenths_of_a_tight_mechanism(epsilon: str, runs: int) -> None:
 
 
 def test_noise_drawn_many_at_once_has_the_law_of_one() -> None:
-    """The vectorised mechanism and one run after the other: Kolmogorov–Smirnov, false alarm 1e-6
-    each.
-    """
+    """Kolmogorov–Smirnov, false alarm 1e-6 each."""
     from scipy.stats import ks_2samp
 
     for mechanism in (LazyForgetful(epsilon=Fraction(1)), NoisyMax(epsilon=Fraction(1))):
@@ -88,9 +75,7 @@ def test_mechanism_that_branches_is_run_one_at_a_time() -> None:
 
 @pytest.mark.long
 def test_grouped_runs_have_the_law_of_single_ones() -> None:
-    """Chi-square of decision sequences against runs played one by one; false alarm 1e-6 a
-    policy.
-    """
+    """Chi-square of decision sequences; false alarm 1e-6 a policy."""
     from scipy.stats import chi2_contingency
 
     for policy in (
@@ -107,8 +92,7 @@ def test_grouped_runs_have_the_law_of_single_ones() -> None:
         noise, many = SimulatedNoise(3), keys_of(subject.outcomes(table, 4000, 1))
         single = keys_of(
             np.array(
-                [shown_by(policy, rows, noise=noise, seed=run) for run in range(2000)],
-                np.float64,
+                [shown_by(policy, rows, noise=noise, seed=run) for run in range(2000)], np.float64
             )
         )
         known = np.unique(np.concatenate([many, single]))
@@ -119,9 +103,7 @@ def test_grouped_runs_have_the_law_of_single_ones() -> None:
 
 
 def test_array_coins_keep_their_value() -> None:
-    """Cut to whole numbers, every coin was 0, arrays of runs seemed not to agree with single ones,
-    and runs were a hundred times fewer.
-    """
+    """Cut to whole numbers, every coin was 0."""
     subjects = [
         leaks_rarely(1e-3),
         lambda total, count, noise: lap(noise, total) + 0 * np.floor(np.log(noise.uniform())),
@@ -133,9 +115,7 @@ def test_array_coins_keep_their_value() -> None:
 
 
 def test_records_of_a_block_are_rounded_one_by_one() -> None:
-    """On a grid of 0 and 1, the sums .5 and 1.5 are one record apart and would be rounded to 0 and
-    2, by which a correct mechanism would be refuted.
-    """
+    """On a grid of 0 and 1 sums of .5 and 1.5 would be 0 and 2, though one record apart."""
     subject = MechanismSubject(LazyForgetful(epsilon=1, grid=Grid(steps=1)))
     one, other = np.array([[[0.5], [0.0]]]), np.array([[[0.5], [1.0]]])
     sums = [int(subject.once(table, Unnoised())[0]) for table in (one, other)]
@@ -213,13 +193,9 @@ def test_tables_on_which_nothing_varies_are_chosen_last() -> None:
 
 @pytest.mark.long
 def test_rare_coins_of_its_own_do_not_tie_runs_together() -> None:
-    """One toss for a lot of 200,000 runs, or for a group of them, that says 1000 once in a
-    thousand: some lots would differ for that.
-    """
+    """One toss for a lot of runs, or for a group, that is rarely heads."""
     rare = Telling(
-        epsilon=ONE,
-        grid=BITS,
-        tell=lambda t, c, n: 1000 if random.random() < 1e-3 else lap(n, t),
+        epsilon=ONE, grid=BITS, tell=lambda t, c, n: 1000 if random.random() < 1e-3 else lap(n, t)
     )
     assert not MechanismSubject(rare).is_run_by_run(np.zeros((2, 1)))
     rarely = Tossing(
@@ -272,9 +248,7 @@ def test_copies_of_a_process_do_not_repeat_each_other() -> None:
 
 @pytest.mark.long
 def test_runs_without_public_coins_are_played_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand runs of eight rounds have far fewer histories; runs that went on alone, for their
-    seed was looked at, would be played one by one.
-    """
+    """A thousand runs of eight rounds have far fewer histories."""
     played, honest = [], grouped_runs.decisions
     monkeypatch.setattr(
         grouped_runs, "decisions", lambda *a, **k: played.append(1) or honest(*a, **k)
@@ -290,9 +264,7 @@ def test_runs_without_public_coins_are_played_in_groups(monkeypatch: pytest.Monk
 
 @dataclass(frozen=True, kw_only=True)
 class Mixes(SeparableDP):
-    """Right: with a small chance a block is told as it is, which one run in so many does. Written
-    for arrays it looks at all runs, and tells all their blocks where one would.
-    """
+    """Right: a block is told as it is with a small chance. Over arrays it looks at all runs."""
 
     chance: float
     proof = "lazy_forgetful"
@@ -311,9 +283,7 @@ def mixes(chance: float) -> Mixes:
 
 
 def test_a_large_lot_that_mixes_runs_is_thrown_away() -> None:
-    """Thirty-two runs showed nothing, and lots of thousands were told as they are: failed, 6.4,
-    where .9 is kept.
-    """
+    """Small lots show nothing of it, and large ones would certify 6.4 where .9 is kept."""
     found = dpb.audit(OneRelease(mixes(1e-3)), 1, workers=1, runs=5_000)
     assert found.verdict == "not refuted", found
     assert found.lower_bound < 0.91
@@ -401,9 +371,7 @@ def test_runs_that_share_a_seed_refute_nothing(runs: int, monkeypatch: pytest.Mo
 
 
 def test_tables_take_turns_where_runs_do_not_follow_their_seed() -> None:
-    """Private: coins of a pool that was filled once, handed out in turn. What comes later is
-    another part of the pool on both tables.
-    """
+    """Private: coins of a pool that was filled once, handed out in turn."""
     count = itertools.count()
 
     def pool(rewards: Any) -> float:
@@ -448,9 +416,7 @@ def less_noise_for_more(total: int, count: int, noise: Noise) -> float:
 
 @pytest.mark.long
 def test_blocks_of_several_records_are_tried() -> None:
-    """On blocks of eight this leaks 8, on blocks of one it keeps 1. All runs but a share
-    of e⁻⁸ tell the tables apart: the bound of 10,000 is above 5 but for a chance below 1e-6.
-    """
+    """On blocks of eight it leaks 8: a bound below 5 has a chance below 1e-6."""
     subject = MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=less_noise_for_more))
     found = statistical_level(subject, ONE, workers=1, runs=10_000)
     assert found.outcome == "failed", found.evidence
@@ -542,9 +508,7 @@ def test_an_error_that_depends_on_rewards_says_what_was_being_done() -> None:
 
 @pytest.mark.long
 def test_what_one_object_leaves_to_the_next_is_seen() -> None:
-    """Its first decision is by exact sums of the object before: there was no verdict, or no
-    refutation.
-    """
+    """Its first decision is by exact sums of the object before."""
     report = dpb.audit(WarmStart, 1, runs=2_000, workers=1)
     assert report.failed
     assert "two objects in turn" in report.levels[0].evidence

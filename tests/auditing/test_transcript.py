@@ -112,9 +112,7 @@ INSTANCES = instances()
 @pytest.mark.long
 @pytest.mark.parametrize("policy", INSTANCES, ids=repr)
 def test_registered_policies_keep_their_claim(policy: Policy) -> None:
-    """A new policy is audited without a test of its own; rounds are few: benchmarks.controls takes
-    more.
-    """
+    """Rounds are few: benchmarks.controls takes more."""
     rounds = min(64 if policy.about.every_round else 256, horizon_of(policy))
     result = transcript_level(policy, rounds=rounds, replays=FEW)
     assert result.outcome == "passed", result.evidence
@@ -193,9 +191,7 @@ def test_every_pair_is_replayed_if_there_are_replays_enough() -> None:
 def test_a_record_of_one_arm_costs_what_a_whole_record_does(
     arm: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where sums are released together, there is no discount for a record that moves one of them
-    alone (proofs/joint_batch.md).
-    """
+    """Released together, a record that moves one sum has no discount (proofs/joint_batch.md)."""
 
     def moves(steps: Any, full: int, unit: int, rng: Any) -> Any:
         alone = np.where(np.arange(len(steps)) == arm, unit, 0)

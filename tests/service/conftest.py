@@ -27,9 +27,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture(scope="session", autouse=True)
 def template() -> Iterator[Callable[[Engine], None]]:
-    """A new database of SQLite is a copy of one that the migrations made, which takes a tenth of
-    their time. `migrations` is the way without it.
-    """
+    """New databases of SQLite are copies of a migrated one, in a tenth of the time."""
     migrate, empty = database.bring_up_to_date, "SELECT count(*) = 0 FROM sqlite_master"
     original = Database("memory:")
     made: Any = original.engine.raw_connection()

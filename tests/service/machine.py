@@ -299,9 +299,7 @@ class SideBySide(RuleBasedStateMachine):
         return [(host, plain)] if names is None else [(host[name], plain[name]) for name in names]
 
     def teardown(self) -> None:
-        """It is closed, and shows its winner: what is held and what is open is read once more, and
-        nothing again.
-        """
+        """It is closed, and shows its winner: what is held and open is read once more, and once."""
         if hasattr(self, "session"):
             for which, ending in ((0, self.ending), (1, {}), (0, self.ending)):
                 self.both(which, lambda host: host.close("over", **ending))  # noqa: B023

@@ -352,9 +352,7 @@ class Ports(BaseHTTPRequestHandler):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_has_connections_of_its_own() -> None:
-    """A web server that loads its application once shares no connection between its workers: one
-    would get another's reply.
-    """
+    """Or one of a web server's workers would get another's reply."""
     out, into = os.pipe()
     with ThreadingHTTPServer(("127.0.0.1", 0), Ports) as server:
         if not (serving := os.fork()):

@@ -45,9 +45,7 @@ REFUSED = "with the key it was made with|without a key, and it cannot be given o
 
 @pytest.mark.parametrize(("first", "second"), [(KEY, OTHER), (KEY, None), (None, KEY)])
 def test_another_key_is_refused(make: Open, tmp_path: Path, first: Any, second: Any) -> None:
-    """As a store is opened; one that was opened while it was empty creates nothing, for nothing was
-    there that the key could have been tried on.
-    """
+    """As a store is opened; one that was opened while it was empty creates nothing."""
     right, wrong = make(key=first), make(key=second)
     turns(create(right), 3)
     witnessed = (tmp_path / "witness").read_bytes()

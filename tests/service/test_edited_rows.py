@@ -441,9 +441,7 @@ READ = "WHEN new.coordinates != '[]'"
 
 
 def test_a_copy_that_is_put_back_after_a_trigger_is_fenced(tmp_path: Path) -> None:
-    """The copy is from before the answer that completed the block: told again, it would have the
-    others read by another draw.
-    """
+    """Told again, the answer that completed a block would have it read by another draw."""
     made, campaign = alone(tmp_path)
     asked = campaign.ask(2)
     campaign.tell(asked[0], reward_of(0))

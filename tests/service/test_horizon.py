@@ -23,9 +23,7 @@ POLICY = dpb.DPUCB(arms=["a", "b"], epsilon=1, horizon=8)
 
 
 class Two:
-    """A campaign with segments, in two stores on one database: what one keeps in memory alone, the
-    other one does not know.
-    """
+    """A campaign in two stores on one database: neither knows the other's memory."""
 
     def __init__(self, **options: Any) -> None:
         self.noise = Counted()

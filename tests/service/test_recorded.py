@@ -18,9 +18,7 @@ POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=4, grid=1)
 
 
 def test_no_outcome_is_kept_or_shown() -> None:
-    """Batches that differ in their outcomes alone leave the same public rows, and one hash of the
-    call.
-    """
+    """Batches of other outcomes leave the same public rows, and one hash of the call."""
     said = []
     for ones in (1, 3):
         with dpb.open_store("memory:", key=KEY, noise=dpb.SimulatedNoise(1)) as store:

@@ -36,9 +36,7 @@ class Played:
 
 
 def test_refused_and_told_together() -> None:
-    """Calls of many threads are done in one transaction: those that are refused undo nothing of the
-    others', and no block is read twice.
-    """
+    """In one transaction: the refused undo nothing of the others', no block is read twice."""
     played, refused = Played({"guardrail": dpb.Guardrail("refunds", limit=0.2)}), list[str]()
     asked = played.campaign.ask(MOST - 10)
     begin, told = Barrier(len(asked) + 10), [*asked, *[None] * 10]

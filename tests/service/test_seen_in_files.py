@@ -187,9 +187,7 @@ REMEMBERING = (
 
 @pytest.mark.parametrize("name", REMEMBERING)
 def test_no_length_tells_a_reward(tmp_path: Path, name: str) -> None:
-    """Whatever the mechanism remembers: lengths are those of public numbers, in blocks that are
-    open and once they are read.
-    """
+    """Lengths are those of public numbers, in open blocks and once they are read."""
     found, policy = [], examples(name)[0]
     for at, rewards in enumerate(((0, 0, 0), (1, 1, 1), (0, 1, 0.37), (0.001, 0, 0))):
         kept, own = Seen(tmp_path / str(at), policy), []
@@ -209,9 +207,7 @@ def test_no_length_tells_a_reward(tmp_path: Path, name: str) -> None:
 
 
 def test_an_answer_is_written_where_the_row_lay(tmp_path: Path) -> None:
-    """Of a file nothing changes but the sealed rows of those who answered: not where a row lies,
-    nor any counter.
-    """
+    """Nothing changes but the sealed rows of who answered: no place, no counter."""
     kept = Seen(tmp_path / "trial", PLAIN, **WINDOWED)
     bodies, files = [], []
     with kept.store:

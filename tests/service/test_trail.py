@@ -102,9 +102,7 @@ def test_recent_decisions_by_arm(store: Any) -> None:
 
 
 def test_a_database_that_lost_answers_alone_is_read_anew(lite: Lite) -> None:
-    """Its head is what it was, for where answers are waited for it does not say that somebody
-    answered.
-    """
+    """Its head does not say that somebody answered, where answers are waited for."""
     clock, policy = Time(), dpb.DPKLUCB(arms=2, epsilon=1, first=2)
     how: dict[str, Any] = {"attribution_window": timedelta(seconds=100), "seed": 1}
     how |= {"assignment": "planned", "noise": dpb.SimulatedNoise(1)}

@@ -59,9 +59,7 @@ def campaign(
 
 
 def missed(history: ReleaseHistory, means: Any, delta: float) -> bool:
-    """Whether the interval of any row of any arm misses: then some interval missed at some time.
-    Nothing is added for rounding, as rewards are 0 and 1.
-    """
+    """Whether an interval of any row of any arm misses. Rewards are 0 and 1: nothing is rounded."""
     law = history.reader.law
     assert law is not None
     history = replace(history, reader=replace(history.reader, rounding=0.0))

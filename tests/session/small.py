@@ -116,9 +116,7 @@ def play_by_chance(s: Any, people: int, means: Any, rng: np.random.Generator) ->
 
 
 def content(s: Any) -> dict[str, Any]:
-    """What a session (or estimator) is, without what each save changes: the number of the save, and
-    the seal over it.
-    """
+    """What a session (or estimator) is, without what each save changes: its number and seal."""
     data = document(s)
     del data["seal"], data["public"]["generation"]
     return data

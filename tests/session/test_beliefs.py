@@ -33,9 +33,7 @@ def released(*arms: tuple[float, int, int]) -> ReleaseHistory:
 
 
 def test_an_arm_nobody_knows_may_be_the_best() -> None:
-    """Under the model's uniform prior it beats a known mean with probability 1 − mean. Retired arms
-    need not be compared.
-    """
+    """Under a uniform prior it beats a known mean with probability 1 − mean."""
     known, _ = beliefs(released((0.3 * 10**6, 10**6, 3), (0.0, 0, 0)))
     assert known.chance_best == pytest.approx(0.3, abs=1e-3)
     apart = ((600.0, 1000, 3), (300.0, 1000, 3))
@@ -56,9 +54,7 @@ def test_arms_added_share_what_is_left() -> None:
 
 
 def test_chances_agree_with_drawn_posteriors() -> None:
-    """Against 10⁵ draws from the normal posteriors of large samples: within five standard errors,
-    and a thousandth for what normal ones leave out.
-    """
+    """Against 10⁵ draws from normal posteriors: within five standard errors, and a thousandth."""
     sizes, means = np.array([4000, 3000, 2000]), np.array([0.5, 0.49, 0.47])
     arms = [(m * n, int(n), 1) for m, n in zip(means, sizes, strict=True)]
     found = np.array([row.chance_best for row in beliefs(released(*arms))])
@@ -137,9 +133,7 @@ def test_all_arms_count_by_their_people() -> None:
 
 
 def compared(seed: int) -> tuple[Uplift, float]:
-    """A campaign's uplift, and the true one: the mean of the arms that its people got, less that of
-    the control.
-    """
+    """A campaign's uplift, and the true one: the mean of its people's arms less the control's."""
     means = np.random.default_rng([seed, 8]).random(3)
     policy = dpb.DPRateIMED(arms=3, epsilon=1)
     own, others = campaign(policy, means, 600, seed), campaign(CONTROL, means[:1], 200, seed + 1000)
@@ -153,9 +147,7 @@ CONTROL = dpb.DPKLUCB(arms=1, epsilon=1, first=16, alpha=2)
 
 
 def test_the_difference_is_inside_its_interval() -> None:
-    """60 campaigns with rewards of 0 and 1; misses that 95 % intervals exceed with probability
-    10⁻⁶.
-    """
+    """60 campaigns; misses that 95 % intervals exceed with probability 10⁻⁶."""
     missed = 0
     for seed in range(CAMPAIGNS):
         found, true = compared(seed)

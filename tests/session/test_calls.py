@@ -17,16 +17,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.mechanisms.rewards import checked_rewards
-from tests.session.small import (
-    Exact,
-    content,
-    counts,
-    loaded,
-    play,
-    recorded,
-    reward_of,
-    session,
-)
+from tests.session.small import Exact, content, counts, loaded, play, recorded, reward_of, session
 
 
 class Loud:
@@ -172,9 +163,7 @@ OF_ORACLE = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
 def test_a_source_or_oracle_that_fails_now_and_then_changes_nothing(
     policy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error says whether rewards were recorded, and nothing is drawn again: the session ends
-    like one in which all worked. Where an oracle fails, there is noise, which a second draw shows.
-    """
+    """Errors say whether rewards were recorded; the session ends like one in which all worked."""
 
     def made(s: dpb.Session, call: Callable[[], Any]) -> Any:
         """What a call returns, once it is made."""
@@ -223,9 +212,7 @@ def test_a_source_or_oracle_that_fails_now_and_then_changes_nothing(
     ids=lambda policy: policy.name,
 )
 def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Policy) -> None:
-    """Every further call has the same error, and none has another one around it. The session can
-    still be saved, says the same when it is loaded, and can be closed.
-    """
+    """Every further call has this one error. The session can be saved, loaded and closed."""
     s = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     words = r"Expected at most \d+ releases.* one more is due.* a longer horizon"
     s.ask(3)  # they wait still

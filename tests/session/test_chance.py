@@ -41,16 +41,10 @@ def test_decisions_have_the_probability_they_had() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "later"),
-    [
-        (dpb.LazyDPTS(arms=3, epsilon=4), {None}),
-        (POLICY, {0.05, 0.9}),
-    ],
+    ("policy", "later"), [(dpb.LazyDPTS(arms=3, epsilon=4), {None}), (POLICY, {0.05, 0.9})]
 )
 def test_a_propensity_is_never_given_a_draw_that_nobody_knows(policy: Any, later: Any) -> None:
-    """Beside draws from a posterior they were .9 or .05, whichever arm that draw had been for. The
-    law of first blocks that are shuffled depends on no such draw.
-    """
+    """The law of first blocks that are shuffled depends on no draw from a posterior."""
     s = begun(policy, min_share=0.05, assignment="shuffled")
     first = {row.propensity is None for row in decided(s, 3)}
     assert first == {False}

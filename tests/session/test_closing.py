@@ -13,16 +13,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.policies import POLICIES
-from tests.session.small import (
-    Days,
-    begun,
-    blocks,
-    content,
-    counts,
-    loaded,
-    read,
-    reward_of,
-)
+from tests.session.small import Days, begun, blocks, content, counts, loaded, read, reward_of
 
 KL = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
 USERS: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
@@ -101,9 +92,7 @@ def per_record(s: dpb.Session) -> int:
 
 @pytest.mark.parametrize(("name", "option"), CASES)
 def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> None:
-    """But those never read by rule, or that are to be dropped. The policy learns nothing of it, and
-    nothing is read twice.
-    """
+    """But those never read by rule, or dropped. Nothing is learned of it or read twice."""
     is_read = option != "unread"
     clock = Days()
     s = made(name, option, clock)

@@ -14,13 +14,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.contexts import FINE
-from dpbandits.mechanisms.cells import (
-    ROW,
-    Shape,
-    ShapedBatches,
-    ShapedBlock,
-    largest_reach,
-)
+from dpbandits.mechanisms.cells import ROW, Shape, ShapedBatches, ShapedBlock, largest_reach
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.codebooks import shaping_matrices
 from dpbandits.session import contexts

@@ -198,9 +198,7 @@ GONE_ON = (ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, At
 @pytest.mark.parametrize("every", [61, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("made", MADE)
 def test_a_document_sealed_anew_is_refused_or_goes_on_with_its_noise(made: str, every: int) -> None:
-    """Each part in turn is left out, doubled, or replaced by what does not belong there. No error
-    shows an answer or a sum, and no release has less noise than the mechanism says.
-    """
+    """Each part is left out, doubled, or replaced by what does not belong there."""
     data, given, went_on, refused = document(MADE[made]()), GIVEN.get(made, {}), 0, 0
     go_on(loaded(data, **given))
     for path, value in list(edits(data))[::every]:

@@ -222,9 +222,7 @@ def test_sums_of_reports_are_foreseen_between_their_means() -> None:
     ids=str,
 )
 def test_the_range_holds_in_eight_of_ten_cases(setting: Setting, moment: int) -> None:
-    """Of 60 campaigns, those that had named nobody by then: fewer than this have a probability
-    below 10⁻⁶ if the range holds in .8 of the cases.
-    """
+    """Of 60 campaigns: fewer would have a probability below 10⁻⁶ if it holds in .8 of the cases."""
     runs = [foreseen(setting, seed, [moment]) for seed in range(60)]
     found = [run[moment] for run in runs if moment in run]
     known = [one.held for one in found if one.held is not None]

@@ -75,9 +75,7 @@ def test_each_time_that_an_arm_is_resumed_is_said() -> None:
 
 
 def test_people_until_an_arm_is_suspended() -> None:
-    """Of 20 sessions most are suspended between half and twice the number. Were each so with chance
-    .85, fewer than 8 would be with probability 6e-7.
-    """
+    """Of 20 sessions; were each so with chance .85, fewer than 8 would be with probability 6e-7."""
     policy, within = dpb.DPRateIMED(arms=ARMS, epsilon=1, grid=1), 0
     expected = RAIL.people(policy, 0.5)
     for seed in range(20):

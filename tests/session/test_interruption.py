@@ -411,9 +411,7 @@ CASES = {
 
 @pytest.fixture(autouse=True)
 def short_logs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Logs are folded after nine events, so calls that fold one are cut off too; and first
-    codebooks are made early.
-    """
+    """Logs are folded after nine events, and first codebooks made early: such calls are cut too."""
     monkeypatch.setattr(session_module, "FOLD_AFTER", 9)
     monkeypatch.setattr(contextual, "PILOT", FIRST)
 
@@ -498,9 +496,7 @@ def may_change(place: Place) -> bool:
 
 
 def is_new(place: Place) -> bool:
-    """Return whether a place is cut now: each one of the files that change a session once, and of
-    the others every tenth line.
-    """
+    """Each place of files that change a session is cut once; of others every tenth line."""
     code, at, event = place
     if code.co_filename.endswith(("/session/session.py", "/session/state.py")):
         is_wanted = may_change(place)
@@ -566,9 +562,7 @@ def test_segments_are_each_told_as_a_whole_or_not_at_all(first: int) -> None:
 
 @pytest.mark.parametrize("named", [True, False])
 def test_an_estimator_takes_a_value_once(named: bool) -> None:
-    """Offered again at its place, a value is taken once. Without a place no second decision is
-    made for one value.
-    """
+    """Offered again at its place, or without a place: no second decision for one value."""
     at, stopped = 0, True
     while stopped:
         at, stopped = at + 7, False

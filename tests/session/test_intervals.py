@@ -65,9 +65,7 @@ LAPLACE: dict[str, Mechanism] = {
 
 
 class Scales(SimulatedNoise):
-    """Every draw is its scale squared and doubled, its variance: totals of no rewards then show
-    the variance that is inside.
-    """
+    """Every draw is its variance: totals of no rewards show the variance that is inside."""
 
     def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
         return value + round(2 * sensitivity / epsilon**2)
@@ -125,9 +123,7 @@ def test_sixteen_thetas_within_the_moments(family: Any, cost: float) -> None:
 
 
 def test_discrete_noise_has_no_larger_moments() -> None:
-    """The exact law of discrete Laplace noise on grids as coarse as one step a unit. Where a wide
-    draw has no moment, it bounds nothing.
-    """
+    """Exactly, down to grids of one step. Where a wide draw has no moment, it bounds nothing."""
     assert draw_moment(AnswerLaw("laplace", 1.0), 4, 0.3) == math.inf
     for steps, epsilon in ((1, 0.5), (1, 2.0), (4, 1.0), (1024, 1.0)):
         decay = math.exp(-epsilon / steps)
@@ -182,10 +178,7 @@ def ratios(policy: Policy, rate: float, rounds: int) -> list[tuple[int, float, f
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "epsilon"),
-    [*product(WIDE, (1, 2)), *product(SMALL, (0.5, 0.1))],
-)
+@pytest.mark.parametrize(("name", "epsilon"), [*product(WIDE, (1, 2)), *product(SMALL, (0.5, 0.1))])
 def test_noise_widens_intervals_by_what_it_adds_to_the_variance(name: str, epsilon: float) -> None:
     """From ε·n = 200 on. A sum whose variance is 1 + v times that of the rewards needs √(1 + v)
     times the width, and intervals stay within a tenth of that (`NEAR`): a better split of the error

@@ -186,10 +186,7 @@ REFUSED: dict[str, Calls] = {
         )
     ],
     "at least 10 steps": [
-        of(
-            dpb.DPKLUCB(arms=2, epsilon=1, grid=9),
-            guardrail=dpb.Guardrail("refunds", limit=0.1),
-        )
+        of(dpb.DPKLUCB(arms=2, epsilon=1, grid=9), guardrail=dpb.Guardrail("refunds", limit=0.1))
     ],
     "local model": [of(REPORTS, rewards=dpb.Range(0, 60)), *recorded(REPORTS)],
     "segments= is not for it": [

@@ -91,13 +91,7 @@ class ForgetsRefusedAsks(JointDPSession):
         return word, self._waiting[word][1]
 
 
-TWINS = [
-    ForgetsRefusedAsks,
-    ShowsArms,
-    OneStream,
-    KeepsSlotsOfSilent,
-    HalfTheNoise,
-]
+TWINS = [ForgetsRefusedAsks, ShowsArms, OneStream, KeepsSlotsOfSilent, HalfTheNoise]
 
 
 def level(host: type[JointDPSession], replays: int) -> Any:
@@ -323,9 +317,7 @@ def test_a_document_sealed_anew_is_refused_or_goes_on(every: int) -> None:
 
 @pytest.mark.long  # it compiles
 def test_a_block_at_once_has_the_law_of_one_ask_after_the_other() -> None:
-    """Plays of each arm and rewards, over runs: their means differ by less than five deviations of
-    the difference, which happens by chance in one of a million cases.
-    """
+    """Means over runs differ by less than five deviations; by chance in one of a million cases."""
     rng = np.random.default_rng(5)
     table = dpb.ContextTable(visitors(300), rng.random((300, 3)))
     policy = example()

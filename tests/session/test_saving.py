@@ -70,9 +70,7 @@ HIDING = [
 
 @pytest.mark.parametrize("policy", HIDING, ids=lambda policy: policy.name)
 def test_nothing_private_is_shown(policy: Any) -> None:
-    """By the public part of a save, a repr or a statement: with the same answers of the noise they
-    are the same, whatever a record was.
-    """
+    """By the public part of a save, a repr or a statement, whatever a record was."""
 
     def play(records: list[float], noise: Noise) -> Any:
         s, shown = dpb.Session(policy, noise=noise, seed=1), list[str]()
@@ -97,9 +95,7 @@ def test_nothing_private_is_shown(policy: Any) -> None:
 )
 @pytest.mark.parametrize("options", [{}, LATE], ids=["at once", "late"])
 def test_a_key_hides_all_that_is_private(policy: Any, options: Any) -> None:
-    """In its length, too: who answered, and what. Only where each answer counts at once is it seen
-    how many came.
-    """
+    """In its length, too. Only where answers count at once is it seen how many came."""
     rails = [None, dpb.Guardrail("harm", limit=0.5)] if policy is POLICY else [None]
     for guardrail in rails:
         lengths = set()
@@ -241,9 +237,7 @@ def test_a_session_that_is_saved_at_any_time_goes_on_as_it_would_have(
 
 
 def test_continuations_of_one_copy_never_share_a_draw() -> None:
-    """Two continuations told different rewards must not answer with one draw: the difference would
-    be the sums' own, exactly.
-    """
+    """Told different rewards, the difference of one draw would be the sums' own, exactly."""
     s = secure(policy=dpb.AnytimeLazyUCB(arms=1, epsilon=1, grid=1))
     s.tell(s.ask(), 1.0)
     data = document(s)

@@ -70,9 +70,7 @@ def test_two_silent_people_an_arm_keep_none_unread(name: str, options: Any) -> N
 
 
 def test_plans_that_play_arms_in_turn_are_topped_up_and_not_begun_anew() -> None:
-    """One person in twenty is silent. An epoch that was begun anew for each arm that lacks answers
-    took up to 2.7 times as many people as answer.
-    """
+    """One person in twenty is silent; epochs begun anew took up to 2.7 times as many people."""
     policy = POLICY["elimination"]
     s = begun(policy)
     each = s.plan.each
@@ -136,9 +134,7 @@ def test_where_everybody_answers_decisions_are_as_they_were(name: str, kind: str
 
 
 def waiting_for_green() -> Any:
-    """Each arm's block takes four. The second person who gets green is silent, and so is who is
-    asked in their place.
-    """
+    """Each block takes four. The second person who gets green is silent, and the next one, too."""
     s = begun(dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=4))
     answered(s, 40, lambda decision: decision.id == 6 or (decision.id > 8 and decision.action == 1))
     return s

@@ -189,9 +189,7 @@ def test_estimates_say_that_one_person_may_count_repeatedly(
 
 
 def test_what_has_no_best_arm_says_so_without_code() -> None:
-    """Nothing was said of what was learned by context, and code to call of super arms; after the
-    end outcomes were still "in open blocks".
-    """
+    """Super arms, and what was learned by context."""
     pair = session(dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=8))
     told(pair, [[1, 1]] * 30).close()
     assert (
@@ -234,9 +232,7 @@ def test_results_come_once_the_session_is_closed() -> None:
 
 
 def test_arms_are_not_compared_over_periods() -> None:
-    """Of two arms alike at all times one was seen later, when rates were higher: in six of six
-    trials the difference of their means excluded 0.
-    """
+    """One of two equal arms was seen later, when rates were higher: their difference excluded 0."""
     now = datetime(2026, 1, 1)
     s = session(min_share=0.2, period=timedelta(days=7), clock=lambda: now)
     for rate in (0.0, 1.0):

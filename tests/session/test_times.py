@@ -190,9 +190,7 @@ def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
 
 
 def test_what_was_drawn_by_other_shares_is_not_compared() -> None:
-    """Late answers of a period with other shares, outcomes that were recorded, and dropped blocks;
-    late answers of a period with the same shares are.
-    """
+    """Nor outcomes that were recorded, nor dropped blocks; late answers of equal shares are."""
     s, clock = periodic()
 
     def bets_after(people: int, late: int = 0) -> Any:
@@ -237,9 +235,7 @@ def test_an_arm_whose_late_answers_are_not_read_is_not_compared() -> None:
 
 @pytest.mark.parametrize("window", [None, timedelta(seconds=30)])
 def test_who_keeps_an_arm_is_learned_from_when_it_was_drawn(window: Any) -> None:
-    """Both arms are equal. People who got the first one, and no others, come back: learned from
-    again, they would be evidence for it.
-    """
+    """Only people of the first of two equal arms come back: no evidence for it."""
     people: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 9, "sticky": True}
     s, clock = periodic(user_key=bytes(32), attribution_window=window, **people)
     for user in range(300):

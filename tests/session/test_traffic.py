@@ -246,9 +246,7 @@ def campaign(rng: np.random.Generator, blocks: int, size: int, law: Any, truth: 
 
 
 def test_the_factor_has_mean_one_where_the_law_changes() -> None:
-    """Exactly, over all assignments of ten people; so false alarms at all times are as rare as
-    stated (Ville's inequality).
-    """
+    """Exactly, over all assignments of ten people; so false alarms are rare (Ville)."""
     laws, total = [(0.7, 0.3), (0.2, 0.8), (0.0, 1.0), (0.5, 0.5), (0.9, 0.1)] * 2, 0.0
     for arms in product((0, 1), repeat=len(laws)):
         traffic, chance = Traffic.of(2), 1.0
@@ -260,9 +258,7 @@ def test_the_factor_has_mean_one_where_the_law_changes() -> None:
 
 
 def test_power() -> None:
-    """A tenth of one arm's people go to another: found within 40,000 decisions, and soon where no
-    one of an arm is seen.
-    """
+    """A tenth of one arm's people go to another, or one arm's are lost."""
 
     def shifted(p: Any) -> Any:
         return p + np.array([-0.05, 0.05, 0.0, 0.0])

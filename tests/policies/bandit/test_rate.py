@@ -105,9 +105,7 @@ def test_rungs_lie_ever_closer_together(first: int) -> None:
 def test_an_arm_that_is_behind_is_played_until_it_would_be_settled(
     epsilon: float, level: float, doubt: float, trust: float
 ) -> None:
-    """To the first rung past what its index asks for, and to no rung that grows it by more than
-    alpha but one.
-    """
+    """To the first rung past what its index asks for, grown by more than alpha but once."""
     first, alpha, rng, ends = math.ceil(32 / epsilon), 3.0, np.random.default_rng(3), set()
     for _ in range(500):
         rungs = ladder(first, 200 * first)
@@ -143,9 +141,7 @@ def test_the_balanced_doubt_is_larger_where_noise_is_more(epsilon: str, doubt: f
 
 
 def test_evidence_of_preset_safe_counts_for_less() -> None:
-    """An arm that lies low is played again far sooner than its whole rate would have it, and as
-    soon as the discounted one does.
-    """
+    """A low arm is played again as soon as its discounted rate has it, not its whole one."""
     n, best, rate = 48, 0.6, exact_rate(0.1, 0.6, 48, 1, 1)
     policy = dpb.DPRateIMED(arms=2, epsilon=1, preset="safe")
     due = n * math.exp(discounted(rate, 4.0, 0.6) / 1.5)

@@ -56,9 +56,7 @@ def test_a_record_is_read_whole_and_once() -> None:
 
 
 def test_rows_of_a_table_stay_together() -> None:
-    """In each row exactly one action is rewarded, so the sums of any block add up to its rounds;
-    both ways have the same mean.
-    """
+    """In each row one action is rewarded, so the sums of any block add up to its rounds."""
     table = dpb.Table(np.eye(4)[[0, 1, 1, 2, 3, 3, 3]], resample=True)
     rng, arms = np.random.default_rng(1), np.arange(4)
     for rounds in (1, 5, 7, 10_000):

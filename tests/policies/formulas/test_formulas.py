@@ -141,9 +141,7 @@ def test_crossing_equals_round_by_round_comparison(
 
 
 def test_crossing_at_a_trillion_rounds() -> None:
-    """Far out the closed form must still find the crossing: just before it arm 0 leads, after it
-    arm 1.
-    """
+    """Far out, too: just before the crossing arm 0 leads, after it arm 1."""
     n = (2**30, 2**24)
     t = 10**6
     assert not indices.overtakes_at(t, 0, 0.7, n[0], 1, 0.6985, n[1], 0.5)
@@ -185,9 +183,7 @@ def test_the_next_guess_of_a_horizon(guess: int, t: int, squared: bool, next_one
 
 
 def test_sum_radius_holds() -> None:
-    """Chan–Shi–Song: |sum of m Laplace(b)| exceeds the radius with probability at most δ.
-    False-alarm rate below 1e-6.
-    """
+    """Chan–Shi–Song: exceeded with probability at most δ. False-alarm rate below 1e-6."""
     rng, delta, runs = np.random.default_rng(1), 0.05, 40_000
     for m in (1, 5, 40):
         radius = indices.sum_radius(m, 2.0, math.log(2 / delta))

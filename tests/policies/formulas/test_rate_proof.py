@@ -60,9 +60,7 @@ def test_draws_that_do_not_count(
 
 
 def released(n: int, count: int, eps: float) -> tuple[Floats, Floats]:
-    """Means that a release can have, and their chances: n coins of mean 1/2 and so many draws of
-    discrete Laplace noise.
-    """
+    """Means of a release, and their chances: n coins of mean 1/2, discrete Laplace draws."""
     reach = math.ceil(REACH * STEPS / eps)
     one = np.exp(-np.abs(np.arange(-reach, reach + 1)) * eps / STEPS)
     law = one / one.sum()

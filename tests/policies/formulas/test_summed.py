@@ -26,9 +26,7 @@ NINE = dpb.ExplicitSet([range(9), range(9, 18)])
 
 
 def test_the_level_of_a_sum_by_hand() -> None:
-    """x = ln(t/n); below 4 the level is x/max(1, √(size/4), size/6), then it
-    climbs, and never beyond x.
-    """
+    """x = ln(t/n); below 4 it is x/max(1, √(size/4), size/6), then it climbs, never beyond x."""
     for x, size, expected in (
         (2.0, 30, 2.0 / 5.0),
         (7.0, 30, (7.0 + 9.0) / 5.0),
@@ -109,9 +107,7 @@ def test_bounds_have_it_where_super_arms_are_no_bases(
 
 
 def test_a_prior_of_ones_own_by_hand() -> None:
-    """Mean .47, variance .04, centre .02: .45 is 1.5 standard deviations where these are .3, so
-    both variances sum to .09.
-    """
+    """Mean .47, variance .04, centre .02: .45 is 1.5 deviations where both variances sum to .09."""
     assert spread_for_arm(0.62 * 25, 25.0, 0.02, 4e-4) == WIDEST
     assert spread_for_arm(0.47 * 25, 25.0, 0.02, 4e-4) == pytest.approx(0.09 - 0.04)
     assert spread_for_arm(0.32 * 25, 25.0, 0.02, 4e-4) == 4e-4, "near: as all others"

@@ -20,9 +20,7 @@ INSTANCES = {
 def pmf_of_windows(
     n: int, mu: float, eps: float, draws: int, reach: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The exact law of a noised sum of n 0/1 rewards on the grid of ones: values and
-    probabilities.
-    """
+    """The exact law of a noised sum of n 0/1 rewards on the grid of ones: values and chances."""
     p, k = math.exp(-eps), np.arange(-reach, reach + 1)
     law = binom.pmf(np.arange(n + 1), n, mu)
     for _ in range(draws):

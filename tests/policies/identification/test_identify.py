@@ -59,9 +59,7 @@ class Coarse(DPSE):
 
 @dataclass(frozen=True, kw_only=True)
 class Told(dpb.UCB1):
-    """Names the arm it played most after 50 rounds, as a plain pair; no failure probability of its
-    own.
-    """
+    """Names the arm it played most after 50 rounds; it has no failure probability of its own."""
 
     def best_arm(self, state: Any) -> tuple[int, int] | None:
         return (int(np.argmax(state.pulls)), 50) if state.t >= 50 else None

@@ -39,9 +39,7 @@ CASES: list[tuple[Policy, str]] = [
     ("policy", "name"), CASES, ids=[f"{name}-{policy!r}" for policy, name in CASES]
 )
 def test_wrong_arms_are_rare(policy: Policy, name: str) -> None:
-    """2000 runs; the count of wrong arms exceeds its binomial quantile with probability FALSE_ALARM
-    over all cases, were δ just met.
-    """
+    """2000 runs; more wrong arms would have probability FALSE_ALARM over all cases, were δ met."""
     delta = getattr(policy, "delta", None) or policy.beta  # type: ignore[attr-defined]
     found = identify(policy, dpb.Bernoulli(INSTANCES[name]), runs=2000, seed=1, cap=10**7)
     assert found.wrong * 2000 <= binom.isf(FALSE_ALARM / len(CASES), 2000, delta)
@@ -51,9 +49,7 @@ def test_wrong_arms_are_rare(policy: Policy, name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("first", [2, 4])
 def test_first_test_stops_as_often_as_it_must(first: int) -> None:
-    """K = 2: the probability of stopping at the first test is a double sum; compiled and plain runs
-    meet it.
-    """
+    """K = 2: the probability is a double sum, which compiled and plain runs meet."""
     policy = AdaPTT(arms=2, epsilon=3, delta=0.4, first=first, grid=1)
     mu, reach = (0.9, 0.1), 20
     (x, a), (y, b) = (pmf_of_windows(first, m, 3.0, 1, reach) for m in mu)
@@ -85,9 +81,7 @@ def test_first_test_stops_as_often_as_it_must(first: int) -> None:
     ids=lambda p: p.name,
 )
 def test_compiled_rounds_have_the_plain_law(policy: Policy) -> None:
-    """Kolmogorov–Smirnov (conservative on integers) on the rounds needed, false alarm 1e-6; DPSE's
-    are nearly constant.
-    """
+    """Kolmogorov–Smirnov on the rounds needed, false alarm 1e-6; DPSE's are nearly constant."""
     means = (
         [0.95, 0.4, 0.3]
         if isinstance(policy, (CTBTT, SuccessiveElimination))
@@ -120,9 +114,7 @@ def test_tight_needs_fewer_rounds_than_published(name: str, epsilon: Any, factor
 
 
 def test_neglected_arms_are_not_forgotten() -> None:
-    """Two equal arms lead, the best has an unlucky mean: with the net it is played again, without
-    it never while they duel.
-    """
+    """Two equal arms lead, the best had bad luck: with the net it is played again."""
     means, pulls = [0.5, 0.5, -30.0], [10_000, 10_000, 100]
     assert tt.challenging(0, means, pulls, 20_100, True) == 2
     assert tt.challenging(0, means, pulls, 20_100, False) == 1

@@ -22,9 +22,7 @@ from tests.policies.identification.instances import pmf_of_windows
 def test_the_gap_is_the_optimum(
     n: int, m: int, eps: float, cost: float, interval: tuple[float, float]
 ) -> None:
-    """The worst mean of a theta against a grid of means; the best theta against a grid of
-    thetas.
-    """
+    """Against grids of means and of thetas."""
     thetas = min(n, m) * eps * np.geomspace(1e-7, 1 - 1e-6, 4000)
     values = [th.gap_at(theta, n, 3, m, 2, eps, cost, *interval) for theta in thetas.tolist()]
     found = th.least_gap(n, 3, m, 2, eps, cost, *interval)
@@ -76,9 +74,7 @@ def test_a_wrong_comparison_passes_no_more_often_than_its_price(
 
 
 def test_prices_are_probabilities() -> None:
-    """Weights of phases and of late rewards sum to 1; the failure probability is shared among the
-    rivals.
-    """
+    """Weights of phases and of late rewards sum to 1; rivals share the failure probability."""
     lates = np.arange(1, 10**6)
     assert math.exp(-th.late_cost(0)) + np.sum(th.LATE / (lates * (lates + 1.0))) == pytest.approx(
         1, abs=1e-6
@@ -129,9 +125,7 @@ def test_first_batch_is_the_smallest() -> None:
 
 
 def test_bits_against_integrals_and_exact_sums() -> None:
-    """The mixture is a law; its regret is an integral; W is the infimum over p_a <= p_b; a wrong
-    pair passes with probability <= δ.
-    """
+    """The mixture is a law; W is the infimum over p_a <= p_b; wrong pairs pass at most at δ."""
     for n in (1, 7, 40):
         s = np.arange(n + 1)
         mixture = [math.exp(th.log_likelihood(k, n) - th.bit_regret(k, n)) for k in s.tolist()]

@@ -79,9 +79,7 @@ def test_a_swap_is_found_at_its_round(epsilon: float) -> None:
 
 
 def test_few_pairs_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A basis of 30 that is ahead and 200 rivals of which each catches up with one of it at most:
-    200 pairs, not 6000.
-    """
+    """Each of 200 rivals catches up with one of a basis of 30 at most: 200 pairs, not 6000."""
     looked = []
 
     def spy(*pair: float) -> int:
@@ -127,9 +125,7 @@ MATROIDS = [
 
 @pytest.mark.parametrize("problem", MATROIDS, ids=repr)
 def test_exchanges_on_the_tableau_find_the_greedy_basis(problem: Any) -> None:
-    """After any sequence of weights, with ties and negative ones, in any order of elements: the
-    oracle's basis and circuits.
-    """
+    """After any weights, with ties and negative ones: the oracle's basis and circuits."""
     found = tableau(problem)
     assert found is not None
     table, basis = found.table.copy(), np.array(found.basis)

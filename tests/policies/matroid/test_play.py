@@ -29,9 +29,7 @@ def test_negative_indices_still_give_bases(cls: type[Any]) -> None:
 
 
 def test_bounds_are_about_pairs() -> None:
-    """Σ over elements outside the best basis of the gap to the least better element in it; loops
-    and ties count for nothing.
-    """
+    """Of elements outside the best basis and the least better one in it; loops and ties aside."""
     means = SEVEN_MEANS.tolist()
     least = [0.6 - 0.2, 0.6 - 0.3, 0.6 - 0.4]
     order = sum(math.log(1000) / gap for gap in least)

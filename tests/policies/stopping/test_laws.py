@@ -19,9 +19,7 @@ from tests.policies.stopping.rules import upper
 
 
 def exact_law(rule: StoppingRule, mean: float) -> dict[tuple[int, bool], float]:
-    """P[rounds, capped] for 0/1 rewards, by enumeration of rewards and of the threshold's noise
-    (tail left out: below 1e-9).
-    """
+    """P[rounds, capped] for 0/1 rewards, by enumeration (tail left out: below 1e-9)."""
     mechanism = rule.mechanism()
     scale = 6 * mechanism.grid.steps / float(mechanism.epsilon or 1)
     reach = math.ceil(22 * scale)
@@ -81,9 +79,7 @@ def test_without_noise_the_bar_is_reached_where_it_is_met() -> None:
 
 @pytest.mark.parametrize("source", [SimulatedNoise(3), SecureNoise()], ids=repr)
 def test_a_question_has_the_law_of_its_noise(source: Any) -> None:
-    """P[yes] = P[X >= bar + threshold − value]; false-alarm rate 1e-6 (seeded, but for the secure
-    source).
-    """
+    """P[X >= bar + threshold − value]; false-alarm rate 1e-6 (secure noise has no seed)."""
     runs = 4000
     for short in (-3, 0, 2):
         yes = sum(

@@ -28,9 +28,7 @@ from tests.policies.stopping.rules import upper
 def test_one_value_moves_the_distance_by_one_range_at_most(
     rewards: list[int], data: Any, low: int, width: int, scale: int
 ) -> None:
-    """above_threshold: |D − D'| <= g for every range, and always equal moves where the range does
-    not hold 0.
-    """
+    """above_threshold: |D − D'| <= g, and always equal moves where the range does not hold 0."""
     a, b = Fraction(low, scale), Fraction(low + width, scale)
     mechanism = AboveThreshold(epsilon=Fraction(1), grid=Grid(steps=8), low=a, high=b)
     at, other = data.draw(st.integers(0, len(rewards) - 1)), data.draw(st.integers(0, 8))
@@ -81,9 +79,7 @@ def loss(mechanism: AboveThreshold, rewards: list[int], other: list[int], yes_at
 
 @pytest.mark.long
 def test_loss_reaches_epsilon_and_never_exceeds_it() -> None:
-    """Every 0/1 stream of six values, every change of one, every moment of the yes: ε where 0 is
-    inside, 2ε/3 where it is not.
-    """
+    """All streams of six, all changes, every moment: ε where 0 is inside, else 2ε/3."""
     for low, high, most in (
         (-1, 1, Fraction(1)),
         (0, 1, Fraction(2, 3)),
@@ -102,9 +98,7 @@ def test_loss_reaches_epsilon_and_never_exceeds_it() -> None:
 
 
 def test_coupled_loss_bounds_the_true_one() -> None:
-    """The exact likelihood ratio of three questions and a yes, summed over the threshold, never
-    exceeds what the Recorder counts.
-    """
+    """The exact likelihood ratio never exceeds what the Recorder counts."""
     mechanism = AboveThreshold(
         epsilon=Fraction(3),
         grid=Grid(steps=1),
@@ -137,9 +131,7 @@ def test_coupled_loss_bounds_the_true_one() -> None:
 
 
 def test_questions_belong_to_their_own_threshold() -> None:
-    """Two streams that take turns pay for one threshold each; a threshold that was never drawn is
-    refused.
-    """
+    """Streams that take turns pay for one threshold each; one never drawn is refused."""
     noise = Recorder(1)
     thresholds = [noise.threshold(sensitivity=1, epsilon=Fraction(1)) for _ in range(2)]
     for value in (0, 1):

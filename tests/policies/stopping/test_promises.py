@@ -21,9 +21,7 @@ WORLDS = [(-1, 1, 0.75), (-1, 1, 0.05), (0, 1, 0.5), (2, 10, 0.3)]
 @EVERY
 @pytest.mark.parametrize(("low", "high", "p"), WORLDS)
 def test_halts_right_with_confidence(rule: Any, low: float, high: float, p: float) -> None:
-    """Coverage over 2,000 runs: that it is below 1 − beta is refuted at level 1e-6 (were it 1 −
-    beta, 2,000 runs would fail).
-    """
+    """2,000 runs; coverage below 1 − beta is refuted at level 1e-6."""
     rule = replace(rule, low=low, high=high)
     found = dpb.estimates(rule, dpb.Bernoulli([p]), runs=2000, seed=5)
     wrong = int((~found.right).sum())
@@ -57,9 +55,7 @@ def test_bars_are_the_papers_formulas() -> None:
 
 
 def test_stops_within_the_theorem_on_a_grid() -> None:
-    """dp_exponential_nas: the first question with |μ| >= h(2 + 1/α) + … comes before 2000(t₀ + t₁ +
-    t₂), in exact form, no draws.
-    """
+    """dp_exponential_nas: |μ| >= h(2 + 1/α) + … comes before 2000(t₀ + t₁ + t₂), exactly."""
     for alpha, beta, eps, ratio in itertools.product(
         (0.9, 0.3, 0.01), (0.08, 1e-3, 1e-9), (0.01, 0.5, 1, 5), (1.0, 2.0, 30.0, 1e4)
     ):
@@ -93,9 +89,7 @@ def test_exponential_rule_stops_in_time(mean: float) -> None:
 
 
 def test_long_streams_cost_questions_only() -> None:
-    """10¹² values and more: fair coins never halt the rule (but with probability below beta), and
-    cost 41 questions a run: the test ends, which value by value it would not in a lifetime.
-    """
+    """10¹² values cost 41 questions a run; fair coins never halt it but with chance below beta."""
     rule = dpb.DPExponentialNAS(alpha=0.1, beta=0.01, epsilon="1/10", cap=10**12, grid=1)
     found = dpb.estimates(rule, dpb.Bernoulli([0.5]), runs=500, seed=1)
     assert found.capped.mean() > 0.9

@@ -104,9 +104,7 @@ class Failing(SimulatedNoise):
 
 @pytest.mark.parametrize("fails", [1, 2, 3, 4])
 def test_failing_noise_loses_nothing(fails: int) -> None:
-    """Whichever draws fail, also several running: a value enters once, and only `NotRecordedError`
-    says that it has to be offered again.
-    """
+    """A value enters once; only `NotRecordedError` says that it has to be offered again."""
     rule = dpb.DPNAS(alpha=0.9, beta=0.9, epsilon=50, cap=5, low=0, high=1, grid=1)
     again = 0
     for fail_at in itertools.combinations(range(1, 9), fails):

@@ -26,9 +26,7 @@ def sides(n: int, eps: float, runs: int) -> Any:
 @pytest.mark.parametrize("n", [1, 3, 40])
 @pytest.mark.parametrize("eps", [0.5, 10.0])
 def test_valid_bonuses_hold(n: int, eps: float) -> None:
-    """Exceeded on one side with probability at most 2t⁻³; five standard errors: false alarms below
-    1e-6.
-    """
+    """Exceeded on one side with probability 2t⁻³ at most; false alarms below 1e-6."""
     t, runs, size = 6, 100_000, np.array([float(n)])
     bonus = (
         statistical_radius(size, math.log(t)) + noise_radius(size, size, 1 / eps, math.log(t))
@@ -38,9 +36,7 @@ def test_valid_bonuses_hold(n: int, eps: float) -> None:
 
 
 def test_published_bonus_fails_at_large_epsilon() -> None:
-    """cucb_ldp1: at ε = 10K, T = 100 and n = 40 it is exceeded in about 1 % of all cases, where T⁻³
-    is 10⁻⁶.
-    """
+    """cucb_ldp1: at ε = 10K, T = 100 and n = 40 in about 1 % of all cases; T⁻³ is 10⁻⁶."""
     policy = CUCBLDP2(problem=TOP, epsilon=10, preset="published", horizon=100)
     size = np.array([40.0])
     share = (sides(40, 10.0, 100_000) < -policy.bonus(size, size, 100)[0]).mean()
@@ -48,9 +44,7 @@ def test_published_bonus_fails_at_large_epsilon() -> None:
 
 
 def test_published_bonus_at_one_report() -> None:
-    """cucb_ldp1: exceeded with probability ½e^{−4√(2 ln T)}, 4·10⁻¹⁰ at T = 10⁶, above T⁻² from T =
-    6000 on, at any epsilon.
-    """
+    """cucb_ldp1: ½e^{−4√(2 ln T)}, 4·10⁻¹⁰ at T = 10⁶, above T⁻² from T = 6000 on, at any ε."""
     one = np.ones(1)
     for epsilon in (1, 10):
         tail = {}
@@ -95,9 +89,7 @@ def test_bonuses_by_hand() -> None:
 
 
 def test_presets_have_the_privacy_they_have() -> None:
-    """As published a node has Lap(2K ln T/ε): εL/(2 ln T) in all, above the claim at T = 2 and 4
-    only.
-    """
+    """As published: εL/(2 ln T) in all, above the claim at T = 2 and 4 only."""
     for horizon in (2, 3, 4, 5, 6, 7, 8, 16, 10**4, 10**6):
         policy = CUCBDP(problem=TOP, epsilon=1, horizon=horizon, preset="published")
         guarantee = policy.guarantee

@@ -17,9 +17,7 @@ TWO = dpb.ExplicitSet([(0, 1), (2,)])
 
 @pytest.mark.parametrize("preset", ["sharp", "level", "proved"])
 def test_no_run_stays_with_a_wrong_list(preset: str) -> None:
-    """Two lists of ten, .3 apart in all: each arm alone was decided, all together were not, and a
-    third of the runs of "level" lost .3 a round for ever.
-    """
+    """Two lists of ten, .3 apart in all: each arm alone is decided, all together are not."""
     problem = dpb.ExplicitSet([range(10), range(10, 20)])
     environment = dpb.Bernoulli([0.47] * 10 + [0.5] * 10)
     policy = dpb.DPJointCUCB(problem=problem, epsilon=1, preset=preset)

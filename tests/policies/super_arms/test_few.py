@@ -54,9 +54,7 @@ def test_where_what_is_known_is_poor_more_new_elements_are_taken() -> None:
 
 @pytest.mark.parametrize("problem", [UNIFORM, PARTITION, LINEAR], ids=["top", "areas", "linear"])
 def test_the_least_known_are_released_and_stay_in_the_basis(problem: Any) -> None:
-    """At random states: never more than few known elements, and all of these are played, for a
-    greedy basis keeps an element when others get lighter.
-    """
+    """A greedy basis keeps an element when others get lighter."""
     policy, rng = dpb.DPJointMAT(problem=problem, epsilon=1), np.random.default_rng(8)
     few, fewer = explored_at_once(problem.size), 0
     for _ in range(40):
@@ -82,9 +80,7 @@ def test_the_least_known_are_released_and_stay_in_the_basis(problem: Any) -> Non
 @pytest.mark.long  # it compiles
 @pytest.mark.parametrize("problem", [UNIFORM, PARTITION, LINEAR], ids=["top", "areas", "linear"])
 def test_without_chance_the_compiled_player_decides_alike(problem: Any) -> None:
-    """Every element has one reward, on the grid and no other's, and noise is 0 but for a chance
-    below 10⁻⁹: the same plays of every element.
-    """
+    """Every element has one reward of its own, and noise is 0 but for a chance below 10⁻⁹."""
     values = (np.random.default_rng(5).permutation(problem.arms) * 32 + 100) / 1024
     world = dpb.Categorical(values, np.eye(problem.arms))
     policy = dpb.DPJointMAT(problem=problem, epsilon=100_000, first=900_000.0, grid=1024)

@@ -86,9 +86,7 @@ def test_evidence_is_the_private_divergence_up_to_what_the_noise_takes(
 
 
 def failures(noise_counted: bool) -> float:
-    """The share of runs in which one theta's bound lies below the mean at some release, at level 2.
-    Block sizes are chosen from answers.
-    """
+    """The share of runs in which one theta's bound lies below the mean at level 2."""
     rng, runs, mean, eps, k = np.random.default_rng(11), 4_000, 0.4, 1.0, 3
     failed = 0
     for _ in range(runs):

@@ -23,9 +23,7 @@ def test_every_oracle_is_played_by_every_host(kind: str) -> None:
 
 
 class Grows(DecisionSet):
-    """BROKEN: a pair is the largest super arm that it declares; later it answers three arms, or
-    none.
-    """
+    """BROKEN: its largest super arm is a pair; later it answers three arms, or none."""
 
     def __init__(self, later: tuple[int, ...]) -> None:
         self.arms, self.size, self.answered, self.later = 4, 2, 0, later

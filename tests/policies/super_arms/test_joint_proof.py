@@ -26,9 +26,7 @@ PAGE = (REPOSITORY / "proofs" / "joint_release.md").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("k", [1, 2, 3, 8, 17, 50])
 def test_the_tail_of_a_coordinate(k: int) -> None:
-    """P(|z| > s) <= e^(−eps·s) Σ_{j <= k} (eps·s)^j/j!, on grids of at least k·eps steps and on
-    the coarsest that the index may be used with.
-    """
+    """P(|z| > s) <= e^(−eps·s) Σ_{j <= k} (eps·s)^j/j!, on grids as coarse as allowed."""
     for rate in (1 / k, 0.3 / k, 1.0):
         law = coordinate_law(k, rate)
         middle = len(law) // 2
@@ -78,9 +76,7 @@ def test_the_best_theta_costs_nothing(k: int, times: int) -> None:
 def test_lemma_a_s_grid(
     eps: float, n: int, k: int, releases: int, mean: float, low: float, u: float
 ) -> None:
-    """Where f reaches u, it has u − 1 at a point of the grid, one of as many as the lemma counts;
-    and its maximiser is as large as the page says.
-    """
+    """Where f reaches u, it has u − 1 at a point of the grid that the lemma counts."""
     assume(releases <= n)
     total, dimensions = low * n * mean, k * releases
 
@@ -107,9 +103,7 @@ def lemma_a(u: float, t: float, eps: float, size: int) -> float:
 
 @pytest.mark.parametrize(("eps", "size"), [(0.1, 1), (1.0, 17), (4.0, 100)])
 def test_lemma_a_s_number(eps: float, size: int) -> None:
-    """At ln t + 4 ln ln t it is O(1/(t ln² t)), and what doubling epochs cost has a finite sum; at
-    ln t that grows with the epoch.
-    """
+    """At ln t + 4 ln ln t it is O(1/(t ln² t)); at ln t its cost grows with the epoch."""
     proved, level = list[float](), list[float]()
     for i in range(4, 1000):
         t = 2.0**i

@@ -72,9 +72,7 @@ def test_the_best_of_all_super_arms(problem: Any) -> None:
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
 @pytest.mark.parametrize("level", [1.0, 3.0, 6.0])
 def test_the_radius_of_a_sum_holds(epsilon: float, level: float) -> None:
-    """Means of 1, 4 and 40 reports about coins of .3: their sum misses by √Σq on one side
-    with probability at most e^−u; wrongly refuted with probability 1e-6.
-    """
+    """Sums miss by √Σq with probability e^−u at most; wrongly refuted with probability 1e-6."""
     rng, runs, counts = np.random.default_rng(6), 100_000, (1, 4, 40)
     missed = np.zeros(runs)
     for n in counts:
@@ -104,9 +102,7 @@ def test_all_arms_are_seen_first_but_the_loops() -> None:
 
 @pytest.mark.long
 def test_a_joint_radius_loses_less_than_radii_summed_up() -> None:
-    """Three disjoint super arms of four, gap .6: at most half of the regret at one level, by five
-    standard errors.
-    """
+    """At most half of the regret at one level, by five standard errors."""
     problem = dpb.ExplicitSet([tuple(range(i, i + 4)) for i in (0, 4, 8)])
     environment = dpb.Bernoulli([0.575] * 4 + [0.425] * 8)
     summed, joint = (

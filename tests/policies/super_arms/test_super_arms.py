@@ -21,9 +21,7 @@ answers: list[list[int]] = []
 
 @pytest.mark.parametrize("wrong", [[0, 1, 2], [0, 0], [0, 9], []])
 def test_an_oracle_that_fails_loses_nothing(wrong: list[int]) -> None:
-    """A set that is infeasible or larger than K: an error before anything is played; what was told
-    stays, and is read once.
-    """
+    """A set that is infeasible or too large; what was told stays, and is read once."""
     answers.append(wrong)
     problem = dpb.UserDecisionSet(arms=3, size=2, oracle=broken)
     session = dpb.Session(LazyCUCB(problem=problem, epsilon=100), noise=dpb.SimulatedNoise(1))

@@ -104,9 +104,7 @@ PROBLEMS: list[Callable[[], dpb.DecisionSet]] = [
 
 @pytest.mark.parametrize("make", PROBLEMS)
 def test_arm_weights_are_nearly_best(make: Callable[[], dpb.DecisionSet]) -> None:
-    """Σ 1/weight is within 1 part in 8 of the least sum, by a general solver, and every super arm
-    weighs at most 1, exactly; one weighs 1.
-    """
+    """Σ 1/weight is within 1 part in 8 of the least; super arms weigh at most 1, exactly."""
     from dpbandits.policies.super_arm_bounds import super_arms
 
     problem = make()

@@ -126,9 +126,7 @@ def texts(found: Any) -> set[str]:
 def test_the_program_that_is_shown_runs(
     browser: Browser, store: Any, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In segments, with users, with a guardrail, for arms without names, super arms and ranges it
-    was refused. It falls back on an arm in play.
-    """
+    """For every kind of campaign. It falls back on an arm in play."""
     real, pairs = dpb.open_store, dpb.DPJointCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=4)
     store.create("pairs", pairs, rewards=dpb.Range(20, 60))
     store["lands"].pause_arm("<b>blue</b>")
@@ -209,9 +207,7 @@ def test_what_it_shows(browser: Browser, store: Any, site: str) -> None:
 def test_who_is_ahead_is_in_play_and_compared_by_means(
     browser: Browser, store: Any, site: str
 ) -> None:
-    """Neither an arm that was retired, nor where means are not to be compared; and the least cost
-    is.
-    """
+    """No retired arm, and nobody where means are not compared; the least cost is."""
     rates = dpb.DPRateIMED(arms=["a", "b"], epsilon=20, first=4)
     store.create("gone", rates)
     store.create("weeks", rates, min_share=0.3, period=timedelta(days=7))

@@ -194,9 +194,7 @@ def in_children(
 
 @pytest.mark.parametrize("many", [400, pytest.param(12_500, marks=pytest.mark.hours)])
 def test_eight_processes_at_once(make: Open, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same object in eight forked processes: every decision is told by one of them or by
-    several, in any order, and counts once.
-    """
+    """Each decision is told by one of eight forks or by several, and counts once."""
     monkeypatch.setattr(database, "PATIENCE", 3_600)  # a busy machine keeps them waiting
     campaign = create(make())
     asked = campaign.ask(many * 8)

@@ -274,9 +274,7 @@ TOGETHER: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def test_any_two_calls_in_one_transaction_are_read_back(lite: Lite) -> None:
-    """What they wrote is what another process reads: nobody is accused of edits. Answers are waited
-    for where the two come in the other order.
-    """
+    """What they wrote another process reads; answers are waited for in the other order."""
     store, fresh = lite.open(), lite.open()
     policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=5)
     for at, (one, other) in enumerate(product(TOGETHER, TOGETHER)):

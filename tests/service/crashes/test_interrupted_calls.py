@@ -161,9 +161,7 @@ def test_an_alarm_that_raises_a_timeout_leaves_nothing_locked(lite: Lite) -> Non
 
 
 class Within:
-    """Interrupts a call in these files, at the n-th instruction after which Python looks whether a
-    signal came.
-    """
+    """Interrupts a call in these files, where Python looks for the n-th time for a signal."""
 
     def __init__(self, at: int, files: tuple[str, ...]) -> None:
         self.left, self._files, self._last = at, files, dict[Any, str]()

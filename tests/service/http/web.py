@@ -52,9 +52,7 @@ class Served:
 
 @cache
 def app_of_all(*, open: bool) -> tuple[Any, Access]:
-    """One application that serves every store, for its routes take a fifth of a second to make; and
-    its access, which notes once it has seen a key.
-    """
+    """One application for every store, as routes take long to make; and its access."""
     made = list[Access]()
 
     def access(*given: Any, **how: Any) -> Access:

@@ -47,9 +47,7 @@ PUT_BACK: dict[str, tuple[Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("kind", PUT_BACK)
 def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite, kind: str) -> None:
-    """What it holds is given up; a policy whose mechanism remembers sums begins anew, with the arms
-    that joined.
-    """
+    """What it holds is given up; what a mechanism remembers begins anew, with all arms."""
     policy, options = PUT_BACK[kind]
     clock, new = Time(), None if kind == "arms without names" else "new"
     how: dict[str, Any] = {"context": (CONTEXTS * 3)[:8]} if kind == "contexts" else {}
@@ -361,9 +359,7 @@ def test_two_clones_never_show_two_readings(tmp_path: Path) -> None:
 
 
 def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both have compared with the witness before one of them commits: the other's release is never
-    shown.
-    """
+    """Both compare before one commits: the other's release is never shown."""
     campaign, clone, asked = clones(tmp_path / "witness")
     commit = Database.transaction
 

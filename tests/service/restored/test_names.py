@@ -26,9 +26,7 @@ PEOPLE = {"privacy_unit": "user", "max_contributions": 1}
     ids=["plain", "window", "segments", "sides"],
 )
 def test_a_late_answer_counts_for_nobody_else(lite: Lite, options: Any, where: Any) -> None:
-    """Whether its number was given to another person or not; and that person's own answer counts.
-    Each is learned from once.
-    """
+    """Even if its number was given to somebody else, whose own answer counts."""
     with lite.open() as store:
         campaign = create(store, **options)
         campaign.ask(user="early", **where)
