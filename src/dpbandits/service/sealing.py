@@ -12,7 +12,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, lru_cache, partial
 from hashlib import blake2b
 from struct import iter_unpack
 from typing import Any, Literal, NamedTuple, final
@@ -94,7 +94,8 @@ class StoreSeal:
         self, key: bytes | None, secret: Callable[[], bytes] = lambda: secrets.token_bytes(32)
     ) -> None:
         self._key, self._secret = checked_key(key), secret
-        self._campaigns = dict[str, CampaignSeal]()
+        self.of = cache(partial(CampaignSeal, self))
+        """The seal of one campaign, by its row."""
 
     def __repr__(self) -> str:
         return f"StoreSeal({'without' if self._key is None else 'with'} a key)"
@@ -127,13 +128,6 @@ class StoreSeal:
     def call_mark(self, text: str) -> str:
         """Tells whether two calls say the same, and nothing of what they say."""
         return hmac.new(self._calls, b"mark" + text.encode(), hashlib.sha256).hexdigest()
-
-    def of(self, row: CampaignRow) -> "CampaignSeal":
-        """The seal of one campaign."""
-        known = self._campaigns.get(row.uid)
-        if known is None or known.row != row:
-            known = self._campaigns[row.uid] = CampaignSeal(self, row)
-        return known
 
     def require_same_key(self, body: bytes) -> None:
         """Refuse a private row that was sealed with another key.
@@ -368,7 +362,7 @@ WORDS = 96, 64, 32, 0
 """Where the four words of a block stand in its number."""
 
 KEPT = 10_000
-"""Plays and transactions that are remembered, to be told apart faster."""
+"""Plays and transactions that are remembered, to be marked faster."""
 
 PlayTexts = tuple[Any, ...]
 """Action, observe and label as they are stored, whether anybody learns, and the joint plan; then
@@ -405,8 +399,10 @@ class PendingRows:
         self.total = 0
         self._encrypted = Cipher(AES(part_of(key, b"blocks")), ECB()).encryptor().update
         self._marks = part_of(key, b"marks")
-        self._plays, self._nonces = dict[PlayTexts, int](), dict[int, int]()
-        self._shared_nonce, self._shared = 0, dict[PlayTexts, PendingRow]()
+        # decisions of one transaction that play the same share a row
+        self._shared = lru_cache(KEPT // 10)(self._row)
+        self._play = lru_cache(KEPT)(lambda texts: self._mark(f"play {texts!r}"))
+        self._of_nonce = lru_cache(KEPT)(self._mark_of_nonce)
 
     def __repr__(self) -> str:
         return f"PendingRows({len(self.rows)})"
@@ -414,15 +410,10 @@ class PendingRows:
     def row(
         self, nonce: int, texts: PlayTexts, pseudonym: str | None, window: int | None
     ) -> PendingRow:
-        """A decision of these texts. Those of one transaction that play the same share a row."""
-        if pseudonym is not None:
-            return self._row(nonce, self._play(texts), self.owner(pseudonym, window))
-        if nonce != self._shared_nonce:
-            self._shared_nonce, self._shared = nonce, {}
-        shared = self._shared.get(texts)
-        if shared is None:
-            shared = self._shared[texts] = self._row(nonce, self._play(texts), 0)
-        return shared
+        """A decision of these texts."""
+        if pseudonym is None:
+            return self._shared(nonce, self._play(texts), 0)
+        return self._row(nonce, self._play(texts), self.owner(pseudonym, window))
 
     def playing(self, row: PendingRow, texts: PlayTexts) -> PendingRow:
         """A pending decision, once it plays this."""
@@ -430,14 +421,6 @@ class PendingRows:
 
     def _row(self, nonce: int, play: int, owner: int) -> PendingRow:
         return PendingRow(nonce, play, owner, (play << 40 | owner) ^ self._of_nonce(nonce))
-
-    def _play(self, texts: PlayTexts) -> int:
-        play = self._plays.get(texts)
-        if play is None:
-            if len(self._plays) > KEPT:
-                self._plays.clear()
-            play = self._plays[texts] = self._mark(f"play {texts!r}")
-        return play
 
     def owner(self, pseudonym: str | None, window: int | None) -> int:
         """The mark of whoever's place a decision took."""
@@ -465,15 +448,10 @@ class PendingRows:
             each << at for each, at in zip(words.sum(0, np.uint64).tolist(), WORDS, strict=True)
         )
 
-    def _of_nonce(self, nonce: int) -> int:
+    def _mark_of_nonce(self, nonce: int) -> int:
         """Return the number that marks the decisions of one transaction."""
-        part = self._nonces.get(nonce)
-        if part is None:
-            if len(self._nonces) > KEPT:
-                self._nonces.clear()
-            made = blake2b(b"%d" % nonce, key=self._marks, digest_size=BLOCK).digest()
-            part = self._nonces[nonce] = int.from_bytes(made)
-        return part
+        made = blake2b(b"%d" % nonce, key=self._marks, digest_size=BLOCK)
+        return int.from_bytes(made.digest())
 
     def _mark(self, text: str) -> int:
         made = blake2b(text.encode(), key=self._marks, digest_size=PART).digest()
