@@ -808,15 +808,6 @@ class Rows:
             statuses += self._all(StatusRow, STATUSES, of=uid, seqs=seqs[at : at + MANY])
         return statuses
 
-    def propensities(self, uid: str, seqs: Sequence[int]) -> dict[int, float | None]:
-        """The propensities of those of these decisions that are stored."""
-        c, drawn = tables.decision.c, dict[int, float | None]()
-        for at in range(0, len(seqs), MANY):
-            query = select(c.seq, c.propensity)
-            query = query.where(c.campaign == uid, c.seq.in_(seqs[at : at + MANY]))
-            drawn |= {row.seq: row.propensity for row in self._connection.execute(query)}
-        return drawn
-
     def decisions(self, uid: str, after: int, limit: int) -> list[DecisionRow]:
         """Decisions in order."""
         c = tables.decision.c

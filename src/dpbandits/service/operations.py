@@ -58,10 +58,9 @@ from dpbandits.session.options import (
 from dpbandits.session.people import hashed_place, named_bytes
 from dpbandits.session.saving import plain
 from dpbandits.session.segments import require_rewards
-from dpbandits.session.session import may_restart
+from dpbandits.session.session import Session, may_restart
 from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import (
-    ArmChange,
     is_release_missing,
     record_batch,
     require_arm_change,
@@ -133,34 +132,16 @@ def plain_arms(value: object) -> object:
 
 
 def plain_contexts(value: object) -> object:
-    """A context for each decision, as plain numbers; one alone is the only one. Whether they are
-    the policy's is seen later.
+    """A context for each decision, without arrays; one alone is the only one. Whether they are the
+    policy's is seen later.
     """
     if value is None:
         return None
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        value = [value]
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise refusal("context", WANTED)
-    rows = list(value)
-    if not rows:
-        return ()
-    nested = [isinstance(row, (list, tuple, np.ndarray, Mapping)) for row in rows]
-    if not any(nested):
-        rows = [rows]
-    elif not all(nested):
-        raise refusal("context", WANTED)
-    if len(rows) > MOST_AT_ONCE:
-        raise refusal("context", f"Expected context= to have at most {MOST_AT_ONCE:,} contexts.")
-    return tuple(map(plain_context, rows))
-
-
-WANTED = (
-    "Expected context= to be a list of finite numbers, or numbers by the features' names; with "
-    "count= a list of these, one for each decision. No decision was made."
-)
+    several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+    rows = list(value) if several else [value]  # type: ignore[call-overload]  # it is iterable
+    rows = [each.tolist() if isinstance(each, (np.ndarray, np.generic)) else each for each in rows]
+    nested = not rows or any(isinstance(each, (list, tuple, Mapping)) for each in rows)
+    return tuple(rows if nested else [rows])
 
 
 ONE_CONTEXT: list[dict[str, Any]] = [
@@ -171,19 +152,6 @@ CONTEXT_SHAPE: dict[str, Any] = {
     "anyOf": [*ONE_CONTEXT, {"type": "array", "items": {"anyOf": ONE_CONTEXT}}, {"type": "null"}]
 }
 """What a caller may send as context, as JSON schema."""
-
-
-def plain_context(row: Any) -> Any:
-    """One context as JSON has it."""
-    named = isinstance(row, Mapping)
-    if not named and np.ndim(row) != 1:
-        raise refusal("context", WANTED)
-    values = [read_or_none(number, each) for each in (row.values() if named else row)]
-    if not all(value is not None and math.isfinite(value) for value in values):
-        raise refusal("context", WANTED)
-    if named and not all(isinstance(name, str) for name in row):
-        raise refusal("context", WANTED)
-    return dict(zip(row, values, strict=True)) if named else values
 
 
 def plain_count(value: object) -> object:
@@ -766,7 +734,7 @@ class Pending(OperationModel):
             # one that is asked for in this very transaction is not stored yet
             nonce = rows[seq].nonce if seq in rows else part.nonce
             names += part.names.names(nonce, part.head.generation, [seq])
-        drawn = tx.rows.propensities(part.uid, seqs)
+        drawn = {row.seq: row.propensity for row in tx.rows.statuses(part.uid, seqs)}
         shares = [drawn.get(seq, part.view.pending[seq].propensity) for seq in seqs]
         return decisions_of(part, names, waiting, shares)
 
@@ -899,45 +867,62 @@ class PolicyOperation(OperationModel):
         return tx.parts() if tx.layout.rule is None else [tx.part("policy")]
 
 
+def require_room(sessions: Sequence[Session]) -> None:
+    """Refuse another arm of a campaign that has as many as there may be.
+
+    Raises:
+        ValueError: it has.
+    """
+    if sum(session.policy.arms for session in sessions) >= MOST_ARMS:
+        raise refusal("many_arms")
+
+
 class ArmOperation(PolicyOperation):
     """An operation on an arm, by its name or number."""
 
-    name: ClassVar[ArmChange]
+    name: ClassVar[str]
     arm: Arm
 
-    def run(self, tx: Transaction, by: str) -> None:
+    def run(self, tx: Transaction, by: str) -> Any:
         if self.arm is None:
             raise refusal("no_such_arm")
         rule, parts = tx.layout.rule, self.parts(tx)
         stays = [] if rule is None else [rule.control, parts[0].session.arms[rule.control][0]]
         if self.name != "resume" and self.arm in stays:
             raise refusal("control_stays")
+        answer = self.change([part.session for part in parts])
         for part in parts:
-            require_arm_change(part.session, self.arm, self.name)
-        for part in parts:
-            getattr(part.session, f"{self.name}_arm")(self.arm)
             part.note(tx.now, f"{self.name} arm", self.arm, by)
+        return answer
+
+    def change(self, sessions: Sequence[Session]) -> Any:
+        """Change the arm in all parts, or in none; returns the answer."""
+        change: Any = self.name
+        for session in sessions:
+            require_arm_change(session, self.arm, change)
+        for session in sessions:
+            getattr(session, f"{change}_arm")(self.arm)
 
 
 @final
 class RetireArm(ArmOperation):
     """Never play an arm again. Its open block is dropped unread."""
 
-    name: ClassVar[ArmChange] = "retire"
+    name: ClassVar[str] = "retire"
 
 
 @final
 class PauseArm(ArmOperation):
     """Play an arm no more until it is resumed."""
 
-    name: ClassVar[ArmChange] = "pause"
+    name: ClassVar[str] = "pause"
 
 
 @final
 class ResumeArm(ArmOperation):
     """Play a paused arm again."""
 
-    name: ClassVar[ArmChange] = "resume"
+    name: ClassVar[str] = "resume"
 
 
 @final
@@ -950,8 +935,7 @@ class AddArm(PolicyOperation):
 
     def run(self, tx: Transaction, by: str) -> int:
         parts = self.parts(tx)
-        if sum(part.session.policy.arms for part in parts) >= MOST_ARMS:
-            raise refusal("many_arms")
+        require_room([part.session for part in parts])
         for part in parts:
             require_new_arm(part.session, self.arm)
         added = [part.session.add_arm(self.arm) for part in parts]
@@ -961,28 +945,17 @@ class AddArm(PolicyOperation):
 
 
 @final
-class RestartArm(PolicyOperation):
+class RestartArm(ArmOperation):
     """Forget what was released of an arm whose mean has changed (see `Session.restart_arm`)."""
 
     name: ClassVar[str] = "restart"
     reply: ClassVar[type[Reply]] = AddedArm
-    arm: Arm
 
-    def run(self, tx: Transaction, by: str) -> int:
-        if self.arm is None:
-            raise refusal("no_such_arm")
-        rule, parts = tx.layout.rule, self.parts(tx)
-        if rule is not None and self.arm in (rule.control, parts[0].session.arms[rule.control][0]):
-            raise refusal("control_stays")
-        if sum(part.session.policy.arms for part in parts) >= MOST_ARMS:
-            raise refusal("many_arms")
-        sessions = [part.session for part in parts]
+    def change(self, sessions: Sequence[Session]) -> int:
+        require_room(sessions)
         if not may_restart(sessions, self.arm):
             raise refusal("mean_stays")
-        added = max([session._restart(self.arm) for session in sessions])
-        for part in parts:
-            part.note(tx.now, "restart arm", self.arm, by)
-        return added
+        return max([session._restart(self.arm) for session in sessions])
 
 
 # The campaign

@@ -370,11 +370,12 @@ class MovedRow(NamedTuple):
 
 
 class StatusRow(NamedTuple):
-    """Where a decision stands."""
+    """Where a decision stands, and how likely it was."""
 
     seq: int
     status: Status
     nonce: int
+    propensity: float | None
 
 
 class ReleaseRow(NamedTuple):
