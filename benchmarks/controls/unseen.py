@@ -24,7 +24,7 @@ from dpbandits.mechanisms.counters import add_leaf, empty_nodes
 from dpbandits.noise.protocol import Noise, Values
 from dpbandits.policies.base import PrivatePolicy, Statistics, StatisticsPolicy, first_unseen
 from dpbandits.policies.contract import About
-from dpbandits.policies.super_arms import SuperArmPolicy, hold_optimistic
+from dpbandits.policies.super_arms import SuperArmPolicy
 
 # Mechanisms that are WRONG, each in one thing. Never for use.
 
@@ -242,9 +242,6 @@ class RootCUCB(SuperArmPolicy, PrivatePolicy):
         return RootShare(
             inner=LazyForgetful(epsilon=self.budget / ROOT, grid=Grid(steps=self.grid))
         )
-
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         return np.asarray(np.sqrt(1.5 * math.log(self.arms * t) / n))

@@ -15,7 +15,7 @@ import numpy as np
 from dpbandits.core.inputs import Floats, refuse_others
 from dpbandits.core.plan import Action, Hold, Law, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
-from dpbandits.mechanisms.base import Mechanism
+from dpbandits.mechanisms.base import Exact, LazyCumulative, LazyForgetful, Mechanism
 from dpbandits.policies.contract import Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import IndexNumbers, IndexRule, clip01
 
@@ -278,6 +278,37 @@ class PrivatePolicy(Policy):
     def budget(self) -> Fraction:
         """ε as an exact fraction."""
         return as_fraction(self.epsilon, "epsilon")
+
+
+# How the sums of single arms are released.
+
+
+@policy_dataclass
+class ExactSums(Policy):
+    """Base class of policies that read exact sums: without privacy, or of reports that users
+    randomised.
+    """
+
+    grid: int = 1024
+
+    def mechanism(self) -> Exact:
+        return Exact(grid=Grid(steps=self.grid))
+
+
+@policy_dataclass
+class NewestBatches(PrivatePolicy):
+    """Base class of policies that release each batch alone."""
+
+    def mechanism(self) -> LazyForgetful:
+        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+
+@policy_dataclass
+class GrowingSums(PrivatePolicy):
+    """Base class of policies that release the sum of all batches, each with its draw of noise."""
+
+    def mechanism(self) -> LazyCumulative:
+        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
 
 class Identified(NamedTuple):

@@ -9,9 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.core.plan import Action, Hold, Plan, PublicRng
-from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Exact, LazyForgetful, Mechanism
-from dpbandits.policies.base import PrivatePolicy
+from dpbandits.policies.base import ExactSums, NewestBatches
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     LARGEST_VARIANCE,
@@ -228,7 +226,7 @@ def put(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
 
 
 @policy_dataclass
-class KalmanTS(KalmanPolicy):
+class KalmanTS(KalmanPolicy, ExactSums):
     """Thompson sampling for means that change, without privacy.
 
     Guarantee: none.
@@ -249,14 +247,10 @@ class KalmanTS(KalmanPolicy):
         randomised=True,
         theory=False,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> Mechanism:
-        return Exact(grid=Grid(steps=self.grid))
 
 
 @policy_dataclass
-class DPKalmanTS(KalmanPolicy, PrivatePolicy):
+class DPKalmanTS(KalmanPolicy, NewestBatches):
     """Thompson sampling for means that change, with private rewards.
 
     An arm is drawn from normal beliefs about the present means and played for a fixed number of
@@ -298,6 +292,3 @@ class DPKalmanTS(KalmanPolicy, PrivatePolicy):
     @property
     def noise_parameter(self) -> float:
         return float(self.budget)
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))

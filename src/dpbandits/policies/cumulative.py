@@ -9,10 +9,8 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from dpbandits.core.inputs import Floats, Integers, floats_of, shown
-from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import LazyCumulative
 from dpbandits.policies.arm_bounds import dp_klucb_bound
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics, largest_below
+from dpbandits.policies.base import GrowingSums, IndexPolicy, Statistics, largest_below
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     ALL_DRAWS,
@@ -73,7 +71,7 @@ def newton_step(x: Floats, level: Floats, q: Floats) -> Floats:
 
 
 @policy_dataclass
-class DPKLUCB(IndexPolicy, PrivatePolicy):
+class DPKLUCB(IndexPolicy, GrowingSums):
     """Index policy in the privacy-aware divergence d_eps, on batches that accumulate.
 
     Its regret is low, with a published proof and a bound with all constants. Its tails are thin
@@ -118,9 +116,6 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
         """Weight of ln ln t in the level."""
         return 1.0 if self.preset == "robust" else 0.0
 
-    def mechanism(self) -> LazyCumulative:
-        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
-
     @cached_property
     def rule(self) -> IndexRule:
         eps, first = float(self.epsilon), self.first or 1
@@ -149,7 +144,7 @@ class DPKLUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class DPIMED(IndexPolicy, PrivatePolicy):
+class DPIMED(IndexPolicy, GrowingSums):
     """Indexed minimum empirical divergence under privacy. Its regret is heavy-tailed: prefer
     `DPRateIMED`, which accounts for its noise, except in comparisons.
 
@@ -181,9 +176,6 @@ class DPIMED(IndexPolicy, PrivatePolicy):
 
     def validate(self) -> None:
         self._growing(32 / self.budget)
-
-    def mechanism(self) -> LazyCumulative:
-        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -244,7 +236,7 @@ def above_scores(
 
 
 @policy_dataclass
-class DPRateIMED(IndexPolicy, PrivatePolicy):
+class DPRateIMED(IndexPolicy, GrowingSums):
     """Indexed minimum empirical divergence with the exact rate of the released means: the evidence
     against an arm, with every draw of noise counted.
 
@@ -336,9 +328,6 @@ class DPRateIMED(IndexPolicy, PrivatePolicy):
                 f"Expected doubt={shown(doubt)} to be at least 0 and trust={shown(trust)} at "
                 "most 1: evidence cannot count for more than it is."
             )
-
-    def mechanism(self) -> LazyCumulative:
-        return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:

@@ -11,7 +11,6 @@ from typing import ClassVar
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
     BinaryTree,
-    Exact,
     Hybrid,
     LocalLaplace,
     RandomizedResponse,
@@ -29,7 +28,7 @@ from dpbandits.policies.arm_bounds import (
     ucb1_bound,
     wide_tree_bound,
 )
-from dpbandits.policies.base import IndexPolicy, PrivatePolicy, Statistics
+from dpbandits.policies.base import ExactSums, IndexPolicy, PrivatePolicy, Statistics
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     IndexNumbers,
@@ -52,7 +51,7 @@ from dpbandits.policies.formulas.indices import (
 
 
 @policy_dataclass
-class UCB1(IndexPolicy):
+class UCB1(IndexPolicy, ExactSums):
     """Upper confidence bounds, without privacy.
 
     Guarantee: none (`guarantee` is None).
@@ -75,10 +74,6 @@ class UCB1(IndexPolicy):
         privacy="none",
         every_round=True,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -92,7 +87,7 @@ class UCB1(IndexPolicy):
 
 
 @policy_dataclass
-class KLUCB(IndexPolicy):
+class KLUCB(IndexPolicy, ExactSums):
     """KL-UCB for rewards in [0, 1], without privacy. It is asymptotically optimal for Bernoulli
     rewards.
 
@@ -118,13 +113,9 @@ class KLUCB(IndexPolicy):
         every_round=True,
     )
     c: float = 0.0
-    grid: int = 1024
 
     def validate(self) -> None:
         self._number("c", -1e-300, 100)
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:
@@ -140,7 +131,7 @@ class KLUCB(IndexPolicy):
 
 
 @policy_dataclass
-class LDPUCB(IndexPolicy, PrivatePolicy):
+class LDPUCB(IndexPolicy, ExactSums, PrivatePolicy):
     """UCB on Laplace reports, in the local model.
 
     Guarantee: ε-LDP for every report.
@@ -164,9 +155,6 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
         every_round=True,
     )
 
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
-
     def randomizer(self) -> LocalLaplace:
         return LocalLaplace(epsilon=self.budget, grid=Grid(steps=self.grid))
 
@@ -188,7 +176,7 @@ class LDPUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class LDPKLUCB(IndexPolicy, PrivatePolicy):
+class LDPKLUCB(IndexPolicy, ExactSums, PrivatePolicy):
     """KL-UCB on randomised-response bits, in the local model. The map from an arm's mean to the
     mean of its bits is increasing, so the best arm has the best bits.
 
@@ -220,9 +208,6 @@ class LDPKLUCB(IndexPolicy, PrivatePolicy):
 
     def validate(self) -> None:
         self._number("c", -1e-300, 100)
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
 
     def randomizer(self) -> RandomizedResponse:
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -215,7 +215,8 @@ class Totals(NamedTuple):
 
 @policy_dataclass
 class ExpertPolicy(Policy):
-    """Base class of policies that see the reward of every action after each round.
+    """Base class of policies that see the reward of every action after each round. Their state is
+    the released sums, unless they say otherwise.
 
     Args:
         actions: number of actions (`arms` outside the constructor).
@@ -229,14 +230,17 @@ class ExpertPolicy(Policy):
         object.__setattr__(self, "arms", self.actions)
         super().__post_init__()
 
+    def init(self) -> Any:
+        return Totals((0.0,) * self.arms, 0)
+
+    def update(self, state: Any, plan: Plan, release: Release) -> Any:
+        totals = tuple(Answer(*answer).total for answer in release.answers)
+        return Totals(totals, release.round)
+
 
 def smallest_gap(means: Sequence[float]) -> float:
     """Return the smallest positive gap; infinite if all actions are equally good."""
     return min(positive_gaps(means), default=math.inf)
-
-
-def new_totals(release: Release) -> Totals:
-    return Totals(tuple(Answer(*answer).total for answer in release.answers), release.round)
 
 
 def hedged(state: Totals, rate: float) -> tuple[float, ...]:
@@ -281,16 +285,8 @@ class HedgePolicy(ExpertPolicy):
         """Return the rate of round t."""
 
     @final
-    def init(self) -> Totals:
-        return Totals((0.0,) * self.arms, 0)
-
-    @final
     def plan(self, state: Totals, rng: PublicRng) -> Plan:
         return stake(hedged(state, self.rate(state.t + 1)), self.play, rng)
-
-    @final
-    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
-        return new_totals(release)
 
 
 @policy_dataclass
@@ -324,14 +320,8 @@ class FollowTheLeader(ExpertPolicy):
     def mechanism(self) -> EachAction:
         return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.arms)
 
-    def init(self) -> Totals:
-        return Totals((0.0,) * self.arms, 0)
-
     def plan(self, state: Totals, rng: PublicRng) -> Plan:
         return Hold(state.totals.index(max(state.totals)), 1, (EVERY,))
-
-    def update(self, state: Totals, plan: Plan, release: Release) -> Totals:
-        return new_totals(release)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return leader_bound(means, rounds)

@@ -21,6 +21,7 @@ from dpbandits.policies.arm_bounds import (
 from dpbandits.policies.base import (
     Among,
     IndexPolicy,
+    NewestBatches,
     PrivatePolicy,
     Statistics,
     StatisticsPolicy,
@@ -47,7 +48,7 @@ from dpbandits.policies.formulas.indices import (
 
 @final
 @policy_dataclass
-class AnytimeLazyUCB(IndexPolicy, PrivatePolicy):
+class AnytimeLazyUCB(IndexPolicy, NewestBatches):
     """UCB on the newest full batch of each arm. Batch sizes double, and each reward is released
     once.
 
@@ -75,9 +76,6 @@ class AnytimeLazyUCB(IndexPolicy, PrivatePolicy):
         proof="anytime_lazy_ucb",
         baseline="UCB1",
     )
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         """Play the best arm until its batch is full or another arm's index, which grows with ln t,
@@ -112,7 +110,7 @@ class AnytimeLazyUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class AdaPUCB(IndexPolicy, PrivatePolicy):
+class AdaPUCB(IndexPolicy, NewestBatches):
     """UCB in doubling episodes that use the newest episode alone.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -140,9 +138,6 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
     def validate(self) -> None:
         self._number("a", 3, 1000)
 
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
-
     @cached_property
     def rule(self) -> IndexRule:
         numbers = IndexNumbers(eps=float(self.epsilon), constant=float(self.a))
@@ -158,7 +153,7 @@ class AdaPUCB(IndexPolicy, PrivatePolicy):
 
 
 @policy_dataclass
-class AdaPKLUCB(IndexPolicy, PrivatePolicy):
+class AdaPKLUCB(IndexPolicy, NewestBatches):
     """KL-UCB in doubling episodes that use the newest episode alone.
 
     Guarantee: ε-DP for the whole sequence of decisions.
@@ -185,9 +180,6 @@ class AdaPKLUCB(IndexPolicy, PrivatePolicy):
 
     def validate(self) -> None:
         self._number("a", 3, 1000)
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     @cached_property
     def rule(self) -> IndexRule:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, final
 
 from dpbandits.core.plan import FOREVER, Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import Comparisons, Exact, LazyForgetful, RandomizedResponse
+from dpbandits.mechanisms import Comparisons, RandomizedResponse
 from dpbandits.mechanisms.base import Answer
 from dpbandits.mechanisms.sparse_vector import MOST_COMPARED, Rivals
 from dpbandits.policies.arm_bounds import (
@@ -19,7 +19,13 @@ from dpbandits.policies.arm_bounds import (
     passes_bound,
     positive_gaps,
 )
-from dpbandits.policies.base import Identified, PrivatePolicy, require_budget
+from dpbandits.policies.base import (
+    ExactSums,
+    Identified,
+    NewestBatches,
+    PrivatePolicy,
+    require_budget,
+)
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     comparison_noise,
@@ -77,7 +83,7 @@ class Elimination(Policy):
 
 
 @policy_dataclass
-class SuccessiveElimination(Elimination):
+class SuccessiveElimination(Elimination, ExactSums):
     """Passes over the arms that are not eliminated, without privacy.
 
     Guarantee: none.
@@ -104,16 +110,12 @@ class SuccessiveElimination(Elimination):
     )
     horizon: int | None = None
     beta: float | None = None
-    grid: int = 1024
 
     def validate(self) -> None:
         self._horizon(required=self.beta is None)
         if self.beta is None:
             object.__setattr__(self, "beta", 1 / max(2, self.horizon or 0))
         self._number("beta", 1e-100, 1)
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
 
     def plan(self, state: Alive, rng: PublicRng) -> Plan:
         if len(state.arms) == 1:
@@ -133,7 +135,7 @@ class SuccessiveElimination(Elimination):
 
 
 @policy_dataclass
-class DPSE(Elimination, PrivatePolicy):
+class DPSE(Elimination, NewestBatches):
     """Private successive elimination: each epoch pulls anew, and releases one noisy mean for each
     arm. It also identifies the best arm.
 
@@ -175,9 +177,6 @@ class DPSE(Elimination, PrivatePolicy):
             self._number("beta", 1e-100, 1)
         elif self.horizon is not None:
             object.__setattr__(self, "beta", 1 / max(2, self.horizon))
-
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
 
     def init(self) -> Alive:
         return Alive(tuple(range(self.arms)), 1, 0, 0 if self.beta else 1024 * self.arms, 0)
@@ -390,7 +389,7 @@ class Identifier(PrivatePolicy):
 
 
 @policy_dataclass
-class AdaPTT(Identifier):
+class AdaPTT(Identifier, NewestBatches):
     """Top two with doubling batches and Laplace noise.
 
     The identified arm is wrong with probability at most delta.
@@ -444,9 +443,6 @@ class AdaPTT(Identifier):
         """Number of batches behind a mean."""
         return 1 if self.preset == "published" else 3
 
-    def mechanism(self) -> LazyForgetful:
-        return LazyForgetful(epsilon=self.budget, grid=Grid(steps=self.grid))
-
     def init(self) -> Contest:
         zeros = (0,) * self.arms
         return Contest(((),) * self.arms, zeros, zeros, zeros, 0, 0 if self.arms == 1 else -1, 0)
@@ -492,7 +488,7 @@ class AdaPTT(Identifier):
 
 
 @policy_dataclass
-class CTBTT(Identifier):
+class CTBTT(Identifier, ExactSums):
     """Top two on randomised-response bits, in the local model: the best arm has the best bits.
 
     The identified arm is wrong with probability at most delta.
@@ -517,9 +513,6 @@ class CTBTT(Identifier):
         privacy="local",
         theory=False,
     )
-
-    def mechanism(self) -> Exact:
-        return Exact(grid=Grid(steps=self.grid))
 
     def randomizer(self) -> RandomizedResponse:
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))

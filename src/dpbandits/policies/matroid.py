@@ -23,7 +23,7 @@ from dpbandits.policies.arm_bounds import (
 from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
-from dpbandits.policies.super_arms import SuperArmPolicy
+from dpbandits.policies.super_arms import ExactArms, SuperArmPolicy
 
 # Index policies on a matroid: play the greedy basis, and see every element of it. OMM, KL-OSM and
 # DP-KLUCB's index (ours).
@@ -61,7 +61,7 @@ def rewards_behind(s: Statistics) -> Floats:
 
 
 @policy_dataclass
-class OMM(SuperArmPolicy):
+class OMM(ExactArms):
     """Optimistic matroid maximization: UCB1's index in the greedy algorithm, without privacy.
 
     Guarantee: none.
@@ -84,10 +84,6 @@ class OMM(SuperArmPolicy):
         matroid=True,
         every_round=True,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
@@ -105,7 +101,7 @@ class OMM(SuperArmPolicy):
 
 
 @policy_dataclass
-class KLOSM(SuperArmPolicy):
+class KLOSM(ExactArms):
     """KL-UCB's index, max{q: n·kl(mean, q) <= ln t + c ln ln t}, in the greedy algorithm, without
     privacy.
 
@@ -132,14 +128,10 @@ class KLOSM(SuperArmPolicy):
         matroid=True,
         every_round=True,
     )
-    grid: int = 1024
     c: float = 3.0
 
     def validate(self) -> None:
         self._number("c", -1e-300, 100)
-
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         return self.hold_best(state, self.scores(state, state.t + 1), FIRST)
@@ -481,7 +473,7 @@ class CTSBeta(SuperArmPolicy):
 
 
 @policy_dataclass
-class CTSGaussian(SuperArmPolicy):
+class CTSGaussian(ExactArms):
     """Combinatorial Thompson sampling with samples of N(mean, 1/n), without privacy. The first
     bases cover the elements.
 
@@ -506,10 +498,6 @@ class CTSGaussian(SuperArmPolicy):
         every_round=True,
         randomised=True,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         if (first := first_cover(self, state)) is not None:

@@ -97,6 +97,27 @@ class SuperArmPolicy(Policy):
     ) -> Statistics:
         return fold_dropped(state, release, arms)
 
+    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
+        """Play the best super arm for the upper bounds mean + `bonus`, clipped at 1.
+
+        If an index is not above 0, any super arm is allowed (Chen et al. 2020); this one plays such
+        arms, so that they are seen again.
+        """
+        index, _ = bounds(state, self.bonus)
+        lost = index <= 0.0
+        weights: Any = np.where(lost, 1.0, 0.0) if lost.any() else index
+        return self.hold(state, self.best(weights))
+
+    def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
+        """Return the arms' radii at round t, shape (arms,).
+
+        Args:
+            n: rewards behind each arm's mean, at least 1.
+            draws: noise draws in it.
+            t: the round.
+        """
+        raise NotImplementedError
+
     def batch(self, s: Statistics, arm: int) -> int:
         """Return the rounds in the arm's next batch; 1 by default.
 
@@ -169,6 +190,16 @@ class SuperArmPolicy(Policy):
         """
         weights = np.where(np.array(s.rounds) > 0, scores, unseen)
         return self.hold(s, self.best(weights))
+
+
+@policy_dataclass
+class ExactArms(SuperArmPolicy):
+    """Base class of policies that read the exact sums of arms, without privacy."""
+
+    grid: int = 1024
+
+    def mechanism(self) -> EachArm:
+        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
 
 
 def check_problem(problem: object, *, matroid: bool) -> None:
@@ -271,18 +302,6 @@ def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
     return upper, np.where(seen, np.maximum(0.0, means - wide), 0.0)
 
 
-def hold_optimistic(policy: SuperArmPolicy, s: Statistics, radius: Radius) -> Hold:
-    """Return the plan that plays the best super arm for the upper bounds.
-
-    If an index is not above 0, any super arm is allowed (Chen et al. 2020); this one plays such
-    arms, so that they are seen again.
-    """
-    index, _ = bounds(s, radius)
-    lost = index <= 0.0
-    weights: Any = np.where(lost, 1.0, 0.0) if lost.any() else index
-    return policy.hold(s, policy.best(weights))
-
-
 def statistical_radius(n: Floats, log_t: float) -> Floats:
     """Return √(3 ln t / (2n)), CUCB's radius. It is exceeded with probability at most t⁻³ on each
     side. Chen, Wang, Yuan and Wang 2016.
@@ -334,7 +353,7 @@ def per_gap(
 
 @final
 @policy_dataclass
-class CUCB(SuperArmPolicy):
+class CUCB(ExactArms):
     """Combinatorial UCB, without privacy.
 
     Guarantee: none.
@@ -359,16 +378,8 @@ class CUCB(SuperArmPolicy):
         feedback="semi",
         every_round=True,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> EachArm:
-        return EachArm(inner=Exact(grid=Grid(steps=self.grid)), width=self.width)
-
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,)."""
         return statistical_radius(n, math.log(t))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
@@ -417,11 +428,7 @@ class LazyCUCB(WeightedPolicy):
     def mechanism(self) -> EachArm | WeightedArms:
         return self.each_arm(LazyForgetful)
 
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
-
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,)."""
         log_mt = math.log(self.arms) + math.log(t)
         statistical = np.sqrt(1.5 * log_mt / n)
         if self.weights is None:
@@ -829,9 +836,6 @@ class ReportPolicy(SuperArmPolicy, PrivatePolicy):
         """Scale of a report's noise, in reward units."""
         return self.width / float(self.budget)
 
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
-
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
         """Return the arms' radii at round t, shape (arms,). A report is a draw."""
         if self.preset == "published":
@@ -991,7 +995,6 @@ class CUCBLDP2(ReportPolicy):
         return joint_level(t, self.problem.size, float(self.budget)) if valid else math.log(t)
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,)."""
         if self.preset == "sharp":
             return np.asarray(np.sqrt(report_square(n, math.log(t), float(self.budget))))
         return super().bonus(n, draws, t)
@@ -1092,11 +1095,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
     def mechanism(self) -> EachArm:
         return EachArm(inner=self.tree, width=self.width)
 
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
-
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,)."""
         if self.preset != "published":
             return noisy_radius(n, draws, t, self.node_scale)
         log_h = math.log(max(2, self.horizon))
@@ -1181,11 +1180,7 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
         tree = BinaryTree(epsilon=self.budget, leaves=self.horizon, grid=Grid(steps=self.grid))
         return EachArm(inner=tree, width=self.width)
 
-    def plan(self, state: Statistics, rng: PublicRng) -> Plan:
-        return hold_optimistic(self, state, self.bonus)
-
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        """Return the arms' radii at round t, shape (arms,)."""
         return noisy_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
