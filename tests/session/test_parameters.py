@@ -111,7 +111,7 @@ REFUSED: dict[str, Calls] = {
     "responsible=": options("responsible", "", " ", "a\nb", 7, "a" * 501),
     "segments=": [
         partial(dpb.SegmentedSession, POLICY, noise=NOISE, segments=wrong)
-        for wrong in ([], ["DE", "DE"], "DE", [1], [""], 7)
+        for wrong in ([], ["DE", "DE"], "DE", [1], [""], 7, ["holdout", "policy"])
     ],
     "guarantee|mechanism|privacy": [
         *(of(made(arms=2, epsilon=1)) for made in (Cheap, Lavish, Quiet)),

@@ -32,7 +32,7 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.people import Register
+from dpbandits.session.people import SIDES, Register
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import LONGEST_WHY, Batch, Closing
 from dpbandits.session.statement import odds_words
@@ -540,7 +540,7 @@ def checked_segments(segments: object) -> tuple[str, ...]:
     """Names of segments.
 
     Raises:
-        ValueError: none, or one twice.
+        ValueError: none, or one twice, or they are the two sides of a holdout.
     """
     if isinstance(segments, str) or not isinstance(segments, Iterable):
         raise ValueError(
@@ -548,8 +548,9 @@ def checked_segments(segments: object) -> tuple[str, ...]:
         )
     names = tuple(segments)
     fits = all(isinstance(n, str) and n.isprintable() and 0 < len(n) <= 100 for n in names)
-    if not names or not fits or len(set(names)) < len(names):
+    if not names or not fits or len(set(names)) < len(names) or set(names) == set(SIDES):
         raise ValueError(
-            f"Expected segments={shown(segments)} to be names, at least one and each once."
+            f"Expected segments={shown(segments)} to be names, at least one and each once, other "
+            "than the two sides of a holdout."
         )
     return names
