@@ -15,6 +15,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError, WitnessError
 from dpbandits.service import transaction
 from dpbandits.service.opening import open_store
+from dpbandits.service.server import serving
 from dpbandits.service.tables import PRIVATE
 from dpbandits.service.witness import Mark, Witness
 from tests.service.http.web import client_of
@@ -98,6 +99,27 @@ def test_a_role_without_rights_to_private_tables_is_enough(
         with psycopg.connect(plain) as connection, pytest.raises(psycopg.Error) as refused:
             connection.execute(sql)  # type: ignore[call-overload]
         assert type(refused.value).__name__ == "InsufficientPrivilege"
+
+
+def test_a_campaign_that_was_made_again_after_a_restore_is_shown(
+    server: Server, both: Both, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a server that was not restarted."""
+    store, onlookers, _ = both
+    create(store)
+    monkeypatch.setattr(serving.ServerSettings, "opened", lambda _: onlookers)
+    monkeypatch.setattr(serving, "poll_views", (polled := list[Any]()).append)
+    monkeypatch.setenv("DPBANDITS_STORE", url)
+    monkeypatch.setenv("DPBANDITS_LOOKING", "1")
+    serving.app_from_environment()
+    assert onlookers["c"].summary().asked == 0
+    tables = ("campaign", "head", "private_state", "release")
+    lost = [f"DELETE FROM dpbandits_{name}" for name in tables]
+    server.run("; ".join(["SET session_replication_role = replica", *lost]), url.rpartition("/")[2])
+    store.forget_missing()
+    create(store).ask(3)
+    serving.run_maintenance(polled[0], {})
+    assert onlookers["c"].summary().asked == 3
 
 
 def test_what_is_not_witnessed_is_not_shown(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,7 +157,7 @@ def app_from_environment() -> Any:
         simulate_visitors(store)
     if not settings.looking:
         Access(store, open=False).revoke_again()
-        threading.Thread(target=poll_views, args=(store,), daemon=True).start()
+    threading.Thread(target=poll_views, args=(store,), daemon=True).start()
     return make_app(store, open=settings.host in LOCAL and not has_keys(store))
 
 
@@ -198,6 +198,8 @@ def run_maintenance(store: CampaignStore, warned: dict[str, str]) -> None:
         warned: by campaign, what the log says already: for as long as it lasts, once is enough.
     """
     store.forget_missing()
+    if store.is_looking:
+        return
     for name in store:
         try:
             if {"attribution_window", "period"} & store[name].options.keys():
