@@ -153,8 +153,8 @@ def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
         campaign.close("enough", winner="c", by="ada")  # which holdout people never saw
     said = " ".join(campaign["policy"].statement().split())
     assert "Who did what, as they said: retire arm b by me; closed by ada." in said
-    for side in SIDES:
-        assert campaign.ask(user=on(campaign, side)[0]).label == "c"
+    for user in (*(on(campaign, side)[0] for side in SIDES), None, " "):
+        assert campaign.ask(user=user).label == "c"
 
 
 def test_a_statement_says_that_it_names_the_newest_changes_only(store: Any) -> None:

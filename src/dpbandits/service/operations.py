@@ -278,11 +278,11 @@ class Ask(OperationModel):
         if layout.rule is not None:
             if self.segment is not None:
                 raise refusal("side_chosen")
-            if self.user is None:
-                policy = tx.part("policy")
-                if policy.closed is None and policy.head.closed is None:
-                    raise refusal("user_missing")
+            policy = tx.part("policy")
+            if policy.closed is not None or policy.head.closed is not None:
                 return [policy]
+            if self.user is None:
+                raise refusal("user_missing")
             assert layout.side_key is not None
             place = hashed_place(self.user, layout.side_key)
             return [tx.part(layout.rule.side(place))]
