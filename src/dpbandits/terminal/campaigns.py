@@ -502,8 +502,8 @@ def fence_command(name: NameArgument, store: DatabaseOption, witness: WitnessOpt
 
 def several(count: int, what: str) -> str:
     """
-    >>> several(1, "release"), several(1000, "decision")
-    ('1 release', '1,000 decisions')
+    >>> several(1, "policy update"), several(1000, "decision")
+    ('1 policy update', '1,000 decisions')
     """
     return f"{count:,} {what}{'s' * (count != 1)}"
 
@@ -512,7 +512,7 @@ def show_summary(said: Summary) -> None:
     """A campaign in one line and its guarantee."""
     typer.echo(
         f"{said.name}: {said.policy}, {several(said.asked, 'decision')}, "
-        + several(said.step, "release")
+        + several(said.step, "policy update")
         + (f", over ({said.closed})" if said.closed else "")
     )
     typer.echo(f"  {said.guarantee or 'no privacy'}")

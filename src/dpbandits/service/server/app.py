@@ -316,7 +316,7 @@ METRICS: dict[str, tuple[str, Any, str]] = {
         "Decisions that are no longer pending.",
     ),
     "waiting": ("dpbandits_waiting", GaugeMetricFamily, "Pending decisions."),
-    "step": ("dpbandits_releases", CounterMetricFamily, "Releases."),
+    "step": ("dpbandits_releases", CounterMetricFamily, "Policy updates."),
     "generation": ("dpbandits_generation", GaugeMetricFamily, "Fences, plus one."),
     "overdue": ("dpbandits_overdue", GaugeMetricFamily, "Arms that wait for overdue requests."),
 }

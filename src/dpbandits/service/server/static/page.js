@@ -71,7 +71,7 @@ const named = (text, place, more = null) =>
 const part = (name, title, ...inner) => el("section", { "data-part": name }, el("h2", {}, title), inner);
 const resolved = ({ told, void: gone }) => (told === null ? null : told + gone);
 const figures = (summary) =>
-  el("dl", { class: "figures" }, [["decisions", summary.asked], ["pending", summary.waiting], ["resolved", resolved(summary)], ["releases", summary.step]]
+  el("dl", { class: "figures" }, [["decisions", summary.asked], ["pending", summary.waiting], ["resolved", resolved(summary)], ["policy updates", summary.step]]
     .map(([title, value]) => el("div", {}, el("dt", {}, title), el("dd", {}, number(value, whole(value))))));
 
 // Pages
