@@ -125,6 +125,25 @@ def test_a_campaign_says_since_when_a_decision_is_open() -> None:
             assert said in str(seen.sample_ratio())
 
 
+def test_decisions_that_a_fence_gave_up_hold_back_no_later_ones() -> None:
+    """Nobody waits for them any more. One arm's answers get lost before it, then nobody's."""
+    with dpb.open_store("memory:", noise=SimulatedNoise(1)) as store:
+        campaign, seen = store.create("trial", POLICY, seed=1, min_share=0.3), []
+        for lost in (0, None):
+            for decision in campaign.ask(400):
+                if decision.action == lost:
+                    campaign.expire(decision)
+                else:
+                    campaign.tell(decision, 1.0)
+            waiting = campaign.ask(3)
+            seen.append(campaign.sample_ratio().answers)
+            assert seen[-1].open == waiting[0].round
+            campaign.fence()
+    before, after = seen
+    assert before.evidence == after.evidence < 1e-6
+    assert sum(after.told) > sum(before.told) + 300
+
+
 @pytest.mark.long  # it compiles
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda each: each.title)
 def test_the_simulated_statistic_is_the_one_of_a_session(drawing: Any) -> None:

@@ -1352,9 +1352,7 @@ class Session:
             state = replaced(state, closing=closing, offer=state.offer._replace(last=0))
             if not waits:
                 state = self._with_last_releases(state)
-            answers = state.traffic.answers.ended()
-            state = replaced(state, traffic=replace(state.traffic, answers=answers))
-            self._end(self._put(Log(state, self._log.plan, [])))
+            self._end(self._put(Log(without_open_answers(state), self._log.plan, [])))
 
     @property
     def closed(self) -> Closing | None:
@@ -2172,6 +2170,12 @@ def checked_tells(
 def compared(state: State) -> tuple[int, ...] | None:
     """Return the arms that are compared; None if the policy plays no single arms."""
     return state.roster.in_play if state.policy.about.feedback == "bandit" else None
+
+
+def without_open_answers(state: State) -> State:
+    """Return the state once nobody is waited for any more of the decisions that were made."""
+    answers = state.traffic.answers.ended()
+    return replaced(state, traffic=replace(state.traffic, answers=answers))
 
 
 def with_harm(state: State, release: Release, *, suspends: bool = True) -> State:

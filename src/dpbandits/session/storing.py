@@ -40,7 +40,7 @@ from dpbandits.session.saving import (
     public_part,
     session_of,
 )
-from dpbandits.session.session import OneCall, Session
+from dpbandits.session.session import OneCall, Session, without_open_answers
 from dpbandits.session.state import (
     Asked,
     RecordedElsewhere,
@@ -504,7 +504,7 @@ def drop_unread(session: Session) -> None:
     that is over: a lost timeline may have released them. Nothing may be pending.
     """
     with OneCall(session, releases=False) as view:
-        session._drop_all(view.folded())
+        session._drop_all(without_open_answers(view.folded()))
 
 
 def keeps_exact_sums(session: Session) -> bool:

@@ -186,8 +186,10 @@ class AnswerTest(Struct, frozen=True):
         return next((id for id in pending if id >= first > 0 and id > self.cut), 0)
 
     def ended(self) -> Self:
-        """The test where no further answer comes: open stretches never count."""
-        return changed(self, open=())
+        """The test where no further answer comes: open stretches never count. Which these are may
+        depend on arms, so evidence from later ones begins anew; the largest so far stays.
+        """
+        return changed(self, open=(), scores=())
 
     def answers(self, arms: int) -> Answers:
         """What was compared so far, of so many arms, and the evidence that arms differ."""
