@@ -390,48 +390,26 @@ def plays_by_index(
     return float(min(rounds, n[0] + np.sum(np.diff(n) * chances)))
 
 
-class Levels(NamedTuple):
-    """States of the best arm and levels of its I, one entry for each pair; state by state, with
-    rising levels.
-    """
-
-    n: Floats
-    draws: Floats
-    u: Floats
-    ends: Floats  # rounds lost if I is below the next level
-
-
-def states(
-    best_reach: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
-) -> list[Levels]:
-    """Return a grid for each number of rewards that the best arm may have, from the first round
-    with that number. `best_reach` is y.
-    """
-    grids = []
-    for k, n in enumerate(sizes):
-        start = n + (arms - 1) * sizes[0] + 1
-        if start > rounds:
-            break
-        end = min(math.log(rounds), n * d_eps(0.0, best_reach, eps))
-        u = np.arange(math.log(start), end, STEP)
-        ends = np.minimum(float(rounds), alpha * np.exp(u + STEP) + 1.0) - start + 1.0
-        grids.append(Levels(np.full(len(u), float(n)), np.full(len(u), k + 1.0), u, ends))
-    return [grid for grid in grids if len(grid.u)]
-
-
 def lost_rounds(
     best: float, y: float, arms: int, rounds: int, eps: float, sizes: Sequence[int], alpha: float
 ) -> float:
     """Return the expected rounds in which the best arm's index is below y, up to the end of their
     batches.
     """
-    grids = states(y, arms, rounds, eps, sizes, alpha)
-    if not grids:
-        return 0.0
-    n, draws, u, _ = (np.concatenate(part) for part in zip(*grids, strict=True))
+    grids = [np.empty((4, 0))]
+    # for each number of rewards that the best arm may have, from the first round with that number,
+    # rising levels of its I, and the rounds that are lost more if I is below the next one
+    for k, rewards in enumerate(sizes):
+        start = rewards + (arms - 1) * sizes[0] + 1
+        if start > rounds:
+            break
+        u = np.arange(math.log(start), min(math.log(rounds), rewards * d_eps(0.0, y, eps)), STEP)
+        ends = np.minimum(float(rounds), alpha * np.exp(u + STEP) + 1.0) - start + 1.0
+        alike = np.full(len(u), float(rewards)), np.full(len(u), k + 1.0)
+        grids.append(np.stack([*alike, u, np.diff(ends, prepend=0.0)]))
+    n, draws, u, steps = np.concatenate(grids, axis=1)
     levels = np.maximum(0.0, reaches(y, u / n, eps)) + LAST_BIT
     chances = lower_tail(n, best, levels, AddedNoise(draws, 1.0 / eps))
-    steps = np.concatenate([np.diff(grid.ends, prepend=0.0) for grid in grids])
     return float(np.sum(steps * chances))
 
 

@@ -29,7 +29,7 @@ from dpbandits.policies.arm_bounds import (
     wide_tree_bound,
 )
 from dpbandits.policies.base import ExactSums, IndexPolicy, PrivatePolicy, Statistics
-from dpbandits.policies.contract import About, policy_dataclass
+from dpbandits.policies.contract import About, Policy, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     IndexNumbers,
     IndexRule,
@@ -87,7 +87,25 @@ class UCB1(IndexPolicy, ExactSums):
 
 
 @policy_dataclass
-class KLUCB(IndexPolicy, ExactSums):
+class KLIndex(Policy):
+    """Base class of policies with the index of KL-UCB, on rewards or on bits.
+
+    Args:
+        c: weight of ln ln t in the level (3 in the proof, 0 in practice).
+    """
+
+    c: float = 0.0
+
+    def validate(self) -> None:
+        self._number("c", -1e-300, 100)
+
+    @cached_property
+    def rule(self) -> IndexRule:
+        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
+
+
+@policy_dataclass
+class KLUCB(KLIndex, IndexPolicy, ExactSums):
     """KL-UCB for rewards in [0, 1], without privacy. It is asymptotically optimal for Bernoulli
     rewards.
 
@@ -112,14 +130,6 @@ class KLUCB(IndexPolicy, ExactSums):
         privacy="none",
         every_round=True,
     )
-    c: float = 0.0
-
-    def validate(self) -> None:
-        self._number("c", -1e-300, 100)
-
-    @cached_property
-    def rule(self) -> IndexRule:
-        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return kl_bound(one_arm(means), rounds, self.c)
@@ -176,7 +186,7 @@ class LDPUCB(IndexPolicy, ExactSums, PrivatePolicy):
 
 
 @policy_dataclass
-class LDPKLUCB(IndexPolicy, ExactSums, PrivatePolicy):
+class LDPKLUCB(KLIndex, IndexPolicy, ExactSums, PrivatePolicy):
     """KL-UCB on randomised-response bits, in the local model. The map from an arm's mean to the
     mean of its bits is increasing, so the best arm has the best bits.
 
@@ -204,17 +214,9 @@ class LDPKLUCB(IndexPolicy, ExactSums, PrivatePolicy):
         privacy="local",
         every_round=True,
     )
-    c: float = 0.0
-
-    def validate(self) -> None:
-        self._number("c", -1e-300, 100)
 
     def randomizer(self) -> RandomizedResponse:
         return RandomizedResponse(epsilon=self.budget, grid=Grid(steps=self.grid))
-
-    @cached_property
-    def rule(self) -> IndexRule:
-        return IndexRule(kl_ucb_score, IndexNumbers(constant=float(self.c)))
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return bits_bound(one_arm(means), rounds, float(self.epsilon), self.c)

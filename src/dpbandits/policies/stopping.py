@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, final
 from dpbandits.core.inputs import MOST, shown
 from dpbandits.core.plan import FOREVER, Hold, Plan, PublicRng
 from dpbandits.core.privacy import LARGEST, Grid, read_exactly
-from dpbandits.mechanisms import AboveThreshold
+from dpbandits.mechanisms import AboveThreshold, Halt
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.stopping import nas_bar, private_bar
@@ -22,22 +22,6 @@ class Watching(NamedTuple):
     t: int  # values seen at the last test
     value: float | None  # the estimate, once the rule has stopped
     rounds: int  # values behind it; 0: not yet
-    capped: bool
-
-
-class Stopped(NamedTuple):
-    """The estimate of a stopping rule.
-
-    Args:
-        value: the estimate; with probability 1 − beta within alpha·|mean| of the mean, unless
-            capped.
-        rounds: number of values behind it.
-        capped: True if the cap (or the stream's end) came before the rule halted; then the estimate
-            has no such accuracy.
-    """
-
-    value: float
-    rounds: int
     capped: bool
 
 
@@ -116,9 +100,11 @@ class StoppingRule(Policy):
         return state._replace(t=seen) if halt is None else Watching(seen, *halt)
 
     @final
-    def estimate(self, state: Watching) -> Stopped | None:
-        """Return the estimate; None while the rule samples."""
-        return None if state.value is None else Stopped(state.value, state.rounds, state.capped)
+    def estimate(self, state: Watching) -> Halt | None:
+        """Return the estimate, with probability 1 − beta within alpha·|mean| of the mean unless it
+        is capped: then the cap (or the stream's end) came first. None while the rule samples.
+        """
+        return None if state.value is None else Halt(state.value, state.rounds, state.capped)
 
     @final
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
