@@ -69,7 +69,6 @@ from dpbandits.session.storing import (
     keep_recorded,
     latest_time,
     lines_of,
-    public_session,
     rows_in,
     session_from_parts,
     small_parts,
@@ -288,7 +287,7 @@ def loaded(
     if contexts is not None:
         public = public | {"policy": None, "learned": None}
     if setting.looking:
-        session = public_session(public, kept, setting.policy, setting.clock)
+        session = session_from_parts(public, None, kept, policy=setting.policy, clock=setting.clock)
         note_restored(session, head)
         names = DecisionNames.fresh()
         return Part(

@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
-from numbers import Integral
 from typing import Annotated, Any, Literal, Self, final
 from uuid import UUID
 
-import numpy as np
 from msgspec import Meta, Struct
 
 from dpbandits.core.errors import coded
@@ -27,6 +25,7 @@ from dpbandits.core.inputs import (
     Finite,
     Number,
     Seconds,
+    as_int,
     checked_key,
     is_blank,
     normalised,
@@ -39,6 +38,9 @@ from dpbandits.session.times import Clock, SteadyClock, length_words
 
 LONGEST_NAME = 1_000
 """Characters by which a person is named."""
+
+LONGEST_NUMBER = 256
+"""Bits of a number by which a person is named."""
 
 
 def named_bytes(user: object) -> bytes:
@@ -54,8 +56,9 @@ def named_bytes(user: object) -> bytes:
     # what it says of itself does not count: a subclass may say something else each time
     if isinstance(user, UUID):
         user = str(UUID(int=user.int))
-    plain = str.__str__(user) if isinstance(user, str) else whole_name(user)
-    if plain is None or (isinstance(plain, str) and len(plain) > LONGEST_NAME):
+    plain = str.__str__(user) if isinstance(user, str) else as_int(user)
+    length = len(plain) if isinstance(plain, str) else abs(plain or 0).bit_length()
+    if plain is None or length > (LONGEST_NAME if isinstance(plain, str) else LONGEST_NUMBER):
         raise coded(
             "user",
             TypeError,
@@ -70,14 +73,6 @@ def named_bytes(user: object) -> bytes:
             "nothing to be seen: all who have no name would be one person. Nothing was done.",
         )
     return f"str:{normalised(str(plain))}".encode(errors="surrogatepass")
-
-
-def whole_name(user: object) -> int | None:
-    """A whole number of any kind (NumPy's, too) as a plain one of moderate size; else None."""
-    if isinstance(user, (bool, np.bool_)) or not isinstance(user, Integral):
-        return None
-    plain = int.__index__(user) if isinstance(user, int) else int(user)
-    return plain if plain.bit_length() <= 256 else None
 
 
 MOST_CONTRIBUTIONS = 10**6

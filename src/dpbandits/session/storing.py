@@ -320,38 +320,6 @@ def context_changes(events: Iterable[Any]) -> ContextChanges:
     return ContextChanges(asked, recorded, resolved, released)
 
 
-def session_from_parts(
-    public: Mapping[str, Any],
-    private: Mapping[str, Any],
-    rows: SessionRows,
-    *,
-    policy: Policy | type[Policy] | None,
-    noise: Noise | None,
-    clock: Clock | None,
-    user_key: bytes | None,
-) -> Session:
-    """Return the session that `small_parts` and its rows describe.
-
-    Raises:
-        ValueError: they contradict each other.
-    """
-    known, parsed = stored_policy(public, policy, rows)
-    secret = converted(dict(private), PrivatePart, "private")
-    source = noise_to_continue(parsed.noise, secret.noise, noise)
-    return session_with_rows(known, parsed, secret, source, clock, user_key, rows)
-
-
-def stored_policy(
-    public: Mapping[str, Any], policy: Policy | type[Policy] | None, rows: SessionRows
-) -> tuple[Policy, PublicPart]:
-    data = dict(public)
-    policy_data = data.pop("policy")
-    known = policy_from_data(policy_data, policy) if rows.apart is None else rows.apart.policy
-    parsed: PublicPart = converted(data, PublicPart, "public")
-    parsed.ledger.lines = [(c, start, stop, n) for c, start, stop, _, n in rows.lines]
-    return known, parsed
-
-
 def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
     """Return pending decisions with what their open joint plans will release of them."""
     if not parsed.plans:
@@ -367,20 +335,57 @@ def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
     return waiting
 
 
-def session_with_rows(
-    known: Policy,
-    parsed: PublicPart,
-    secret: PrivatePart | None,
-    noise: Noise,
-    clock: Clock | None,
-    user_key: bytes | None,
+class NoNoise(Relay):
+    """Noise of a read-only session: it draws nothing."""
+
+    kind: ClassVar[NoiseKind] = "secure"
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        raise RuntimeError("This session is only looked at: it releases nothing.")
+
+
+@final
+class NoSimulatedNoise(NoNoise):
+    """The same for a session with simulated noise."""
+
+    kind: ClassVar[NoiseKind] = "simulated"
+
+
+def session_from_parts(
+    public: Mapping[str, Any],
+    private: Mapping[str, Any] | None,
     rows: SessionRows,
+    *,
+    policy: Policy | type[Policy] | None,
+    noise: Noise | None = None,
+    clock: Clock | None,
+    user_key: bytes | None = None,
 ) -> Session:
-    """Return the session that these parts describe. People and decisions are left to the rows: it
-    keeps no list of them.
+    """Return the session that `small_parts` and its rows describe. People and decisions are left to
+    the rows: it keeps no list of them.
+
+    Args:
+        private: None for a session that is only looked at, and releases nothing.
+
+    Raises:
+        ValueError: they contradict each other.
     """
+    data = dict(public)
+    policy_data = data.pop("policy")
+    known = policy_from_data(policy_data, policy) if rows.apart is None else rows.apart.policy
+    parsed: PublicPart = converted(data, PublicPart, "public")
+    parsed.ledger.lines = [(c, start, stop, n) for c, start, stop, _, n in rows.lines]
+    if private is None:
+        secret = None
+        source: Noise = NoNoise() if parsed.noise.kind == "secure" else NoSimulatedNoise()
+        if parsed.people is not None:  # nobody is known here by any name
+            user_key = token_bytes(32)
+            parsed.people.key = key_fingerprint(user_key)
+    else:
+        secret = converted(dict(private), PrivatePart, "private")
+        source = noise_to_continue(parsed.noise, secret.noise, noise)
     pending = with_kept(rows.waiting, parsed)
-    session = session_of(known, parsed, secret, noise, clock, user_key, pending, rows.apart)
+    session = session_of(known, parsed, secret, source, clock, user_key, pending, rows.apart)
     tables = session._tables
     tables.chosen = None
     if tables.people is not None:
@@ -603,39 +608,3 @@ class StoredHistory(NamedTuple):
     def rows(self, history: ReleaseHistory, confidence: float) -> tuple[Belief, ...]:
         """Return the estimates of every arm after this history."""
         return beliefs(history, confidence, ruler=self.session.rewards, among=()).rows
-
-
-class NoNoise(Relay):
-    """Noise of a read-only session: it draws nothing."""
-
-    kind: ClassVar[NoiseKind] = "secure"
-
-    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        raise RuntimeError("This session is only looked at: it releases nothing.")
-
-
-@final
-class NoSimulatedNoise(NoNoise):
-    """The same for a session with simulated noise."""
-
-    kind: ClassVar[NoiseKind] = "simulated"
-
-
-def public_session(
-    public: Mapping[str, Any],
-    rows: SessionRows,
-    policy: Policy | type[Policy] | None,
-    clock: Clock,
-) -> Session:
-    """Return a read-only session from the public part and rows. It releases nothing.
-
-    Raises:
-        ValueError: its parts contradict each other.
-    """
-    known, parsed = stored_policy(public, policy, rows)
-    key = token_bytes(32)  # nobody is known here by any name
-    if parsed.people is not None:
-        parsed.people.key = key_fingerprint(key)
-    noise = NoNoise() if parsed.noise.kind == "secure" else NoSimulatedNoise()
-    user_key = None if parsed.people is None else key
-    return session_with_rows(known, parsed, None, noise, clock, user_key, rows)
