@@ -134,10 +134,10 @@ from dpbandits.policies import (
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.weights import arm_weights
 from dpbandits.session.beliefs import Beliefs
+from dpbandits.session.contexts import Estimated, Predictions
 from dpbandits.session.decisions import Decision
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
-from dpbandits.session.predictions import Estimated, Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.segments import SegmentedSession
 from dpbandits.session.session import Session

@@ -94,7 +94,7 @@ def test_what_only_a_release_changes_is_written_with_it(lite: Lite) -> None:
 def test_of_each_arm_the_newest_contexts_are_kept(
     lite: Lite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contextual, "RECENT", 20)
+    monkeypatch.setattr(contextual.PrivateLinear, "kept_contexts", 20)
     campaign, told, found = create(lite.open()), ([], []), ([], [])  # type: ignore[var-annotated]
     for at in range(0, 200, 20):
         if at == 100:

@@ -16,9 +16,9 @@ import dpbandits as dpb
 from dpbandits.core.contexts import FINE
 from dpbandits.mechanisms.cells import ROW, Shape, ShapedBatches, ShapedBlock, largest_reach
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.codebooks import shaping_matrices
+from dpbandits.policies.contextual import shaping_matrices
 from dpbandits.session import contexts
-from dpbandits.session.predictions import Predictions
+from dpbandits.session.contexts import Predictions
 from dpbandits.simulation.compiled.contextual import ContextPlayer
 from tests.session.replay import largest_loss
 from tests.session.small import document
@@ -221,7 +221,7 @@ def test_the_transcript_costs_rho_and_the_farthest_context_nearly_all_of_it(
     kept: int, monkeypatch: Any
 ) -> None:
     """With matrices of the block's own contexts, and with matrices fixed when it opened."""
-    monkeypatch.setattr("dpbandits.policies.contextual.RECENT", kept)
+    monkeypatch.setattr("dpbandits.policies.contextual.PrivateLinear.kept_contexts", kept)
     assert 1 - 1e-5 < shaped_loss() <= 1
 
 
@@ -388,9 +388,9 @@ def test_without_a_release_nothing_is_known_and_what_does_not_fit_is_refused() -
         (lambda: found.means([[0.1, 0.2, 0.3]]), "2 numbers"),
         (lambda: found.means([[2.0, 0.0]]), "norm"),
         (lambda: found.effect(0, 0, CONTEXTS), "two different arms"),
-        (lambda: found.effect("c", 0, CONTEXTS), "or its name"),
+        (lambda: found.effect("c", 0, CONTEXTS), "one of the arms"),
         (lambda: found.value([0, 2, 1], CONTEXTS), "sum to 1"),
-        (lambda: found.value(["c", "c", "c"], CONTEXTS), "or its name"),
+        (lambda: found.value(["c", "c", "c"], CONTEXTS), "one of the arms"),
         (lambda: found.value([[0.5, 0.4]] * 3, CONTEXTS), "sum to 1"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -119,7 +119,7 @@ def test_where_nothing_is_drawn_but_noise_both_ways_play_the_same_rounds(policy:
 
 def test_long_blocks_are_shaped_alike_in_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their own contexts are not all kept, so matrices are fixed when they open."""
-    monkeypatch.setattr("dpbandits.policies.contextual.RECENT", 10)
+    monkeypatch.setattr("dpbandits.policies.contextual.PrivateLinear.kept_contexts", 10)
     policy = dpb.DPLinUCB(**GIVEN, rho=1, first=30, release="shaped", width=1.0)
     test_where_nothing_is_drawn_but_noise_both_ways_play_the_same_rounds(policy)
 

@@ -121,16 +121,13 @@ class ContextAnswer(NamedTuple):
     Args:
         totals: the noised sums in reward units, shape (cells,) or (features,).
         rounds: records in the block.
-        counts, negatives, directions, reach: see `PublicCounts`.
+        public: what stood beside the sums.
         recent: the newest contexts that were played with the arm, shape (contexts, features).
     """
 
     totals: Floats
     rounds: int
-    counts: Integers
-    negatives: Integers
-    directions: Floats
-    reach: Integers
+    public: PublicCounts
     recent: Floats
 
 
@@ -333,14 +330,6 @@ def no_counts(layout: Layout, book: Floats, features: int) -> PublicCounts:
         np.zeros((cells, features)),
         np.zeros(len(book) // features if layout == "shaped" else 0, np.int64),
     )
-
-
-def context_answer(
-    answer: tuple[Floats, int], counts: PublicCounts, recent: Floats
-) -> ContextAnswer:
-    """An answer with the public counts of its block."""
-    totals, rounds = answer
-    return ContextAnswer(totals, rounds, *counts, recent)
 
 
 # Contexts and decisions private, too: a record is the index of one count of a histogram, which

@@ -25,8 +25,16 @@ from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
 from dpbandits.mechanisms.cells import MOVES, Counts, Histograms
 from dpbandits.policies.base import require_budget
-from dpbandits.policies.codebooks import ENOUGH, spherical_means, unit_rows, whitening
-from dpbandits.policies.contextual import LEAST_RIDGE, Rows, public_rows, rows_of
+from dpbandits.policies.contextual import (
+    ENOUGH,
+    LEAST_RIDGE,
+    Rows,
+    public_rows,
+    rows_of,
+    spherical_means,
+    unit_rows,
+    whitening,
+)
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 
 KEPT = 2_000

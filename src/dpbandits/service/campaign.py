@@ -40,12 +40,12 @@ from dpbandits.service.refusals import refusal
 from dpbandits.service.transaction import Host
 from dpbandits.service.views import VIEWS
 from dpbandits.session.beliefs import Beliefs, Uplift
+from dpbandits.session.contexts import Predictions
 from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, Shares
 from dpbandits.session.options import one_segment
 from dpbandits.session.people import HoldoutRule, Side, hashed_place
-from dpbandits.session.predictions import Predictions
 from dpbandits.session.state import SessionEvent
 from dpbandits.session.storing import is_due
 from dpbandits.session.traffic import SampleRatio

@@ -351,4 +351,6 @@ def small_answers(answers: Sequence[Any]) -> list[Any]:
     """Answers about arms as a release keeps them for ever: the noised sums of the cells, and the
     records behind each. Contexts are left out.
     """
-    return [[each.totals, each.rounds, each.counts, each.negatives] for each in answers]
+    return [
+        [each.totals, each.rounds, each.public.counts, each.public.negatives] for each in answers
+    ]

@@ -24,8 +24,8 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
+from dpbandits.session.contexts import Predictions
 from dpbandits.session.decisions import Decision
-from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import as_plain
 from dpbandits.session.statement import time_words

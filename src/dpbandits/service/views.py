@@ -36,10 +36,10 @@ from dpbandits.session.beliefs import (
     uplift_of,
     words_of_side,
 )
+from dpbandits.session.contexts import Predictions
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import MOST_OUTCOMES
-from dpbandits.session.predictions import Predictions
 from dpbandits.session.segments import ONE_SEGMENT, SegmentBelief, SegmentedTable, under_names
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent

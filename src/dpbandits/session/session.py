@@ -32,7 +32,13 @@ from dpbandits.core.errors import (
     SharedError,
     coded,
 )
-from dpbandits.core.inputs import checked_name, checked_noise, checked_seed, shown, whole_number
+from dpbandits.core.inputs import (
+    checked_name,
+    checked_noise,
+    checked_seed,
+    shown,
+    whole_number,
+)
 from dpbandits.core.locks import PROCESS
 from dpbandits.core.plan import Cycle, Hold, Plan, PublicRng
 from dpbandits.core.privacy import Entry, Guarantee
@@ -46,7 +52,7 @@ from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
 from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
-from dpbandits.session.contexts import Contexts
+from dpbandits.session.contexts import Contexts, Predictions
 from dpbandits.session.decisions import (
     MOST_PENDING,
     PENDING,
@@ -93,7 +99,6 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.overdue import overdue_advice, unanswered_advice
 from dpbandits.session.people import NOT_LEARNED, per_user, policy_for_users, register_of
-from dpbandits.session.predictions import Predictions
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
     NO_PLAY,

@@ -19,7 +19,7 @@ from dpbandits.core.inputs import Integers
 from dpbandits.core.plan import PublicRng
 from dpbandits.environments.tables import ContextTable
 from dpbandits.mechanisms.base import Block
-from dpbandits.mechanisms.cells import SHIFT, PublicCounts, ShapedBlock, context_answer, no_counts
+from dpbandits.mechanisms.cells import SHIFT, ContextAnswer, PublicCounts, ShapedBlock, no_counts
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextState, ContextualPolicy, ExactLinear, LinearLaw
 from dpbandits.policies.contract import Release, begin_step, step_after
@@ -308,7 +308,7 @@ class ContextPlayer:
                 block = ShapedBlock(due, sums, counts, tuple(shapes))
             memory, answers = mechanism.answer(memory, block, noise)
             found = [
-                context_answer(answer, blocks[arm][1], kept_of[arm])
+                ContextAnswer(answer[0], answer[1], blocks[arm][1], kept_of[arm])
                 for arm, answer in zip(due, answers, strict=True)
             ]
             pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
