@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 import dpbandits as dpb
 from dpbandits.forecasting.forecast import expected_bounds, named_after, plain_schedule, schedule_of
-from dpbandits.session.beliefs import NoiseMoments, interval
+from dpbandits.session.beliefs import interval
+from dpbandits.session.evidence import NoiseMoments
 from tests.session.campaigns import campaign
 
 

@@ -13,7 +13,6 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.session.beliefs import (
     GROWTH,
-    NoiseMoments,
     ReleaseHistory,
     counted_rows,
     in_rewards,
@@ -21,6 +20,7 @@ from dpbandits.session.beliefs import (
     row_bounds,
     row_levels,
 )
+from dpbandits.session.evidence import NoiseMoments
 from dpbandits.simulation.plain import open_vault, play_events
 
 

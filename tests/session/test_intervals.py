@@ -35,15 +35,14 @@ from dpbandits.policies.contract import Policy
 from dpbandits.session.beliefs import (
     GROWTH,
     MeanReader,
-    NoiseMoments,
     counted_rows,
-    draw_moment,
     draw_variance,
     draws_variance,
     level,
     row_bounds,
     row_levels,
 )
+from dpbandits.session.evidence import NoiseMoments, draw_moment
 from tests.session.campaigns import campaign, missed
 
 ONE, GRID = Fraction(1), Grid(steps=64)

@@ -19,7 +19,6 @@ from msgspec.structs import replace
 import dpbandits as dpb
 from dpbandits.environments.changing import Drift
 from dpbandits.mechanisms.base import AnswerLaw
-from dpbandits.session.beliefs import draw_moment
 from dpbandits.session.evidence import BETS, PairEvidence, ReleasedRow
 from tests.session.small import Days, Exact, begun, read
 
@@ -75,7 +74,7 @@ def mean_of_bets(
     Args:
         means: by person and arm. shares: by which they are drawn. said: by which they are said to.
     """
-    pairs, people = PairEvidence(AnswerLaw("laplace", EPSILON), draw_moment, 0.0), len(means)
+    pairs, people = PairEvidence(AnswerLaw("laplace", EPSILON), 0.0), len(means)
     found = np.zeros(len(BETS))
     for drawn in itertools.product(range(len(said)), repeat=people):
         for rewards in itertools.product((0, 1), repeat=people):
@@ -113,7 +112,7 @@ def test_shares_that_move_within_a_period_would_move_it() -> None:
 
 
 def test_noise_leaves_the_mean_of_a_bet_as_it_is() -> None:
-    pairs = PairEvidence(AnswerLaw("laplace", EPSILON), draw_moment, 0.0)
+    pairs = PairEvidence(AnswerLaw("laplace", EPSILON), 0.0)
     density = np.exp(-EPSILON * np.abs(REACH))
     density /= density.sum()
     without = pairs.grown(ReleasedRow(1, 9.0, 20, ()), ReleasedRow(1, 4.0, 9, ()), (0.7, 0.3), 0.4)

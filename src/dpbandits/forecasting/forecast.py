@@ -59,11 +59,11 @@ from dpbandits.session.arms import Assignment, assignment_of
 from dpbandits.session.beliefs import (
     Belief,
     MeanReader,
-    NoiseMoments,
     ReleaseHistory,
     least_bounds,
     level,
 )
+from dpbandits.session.evidence import NoiseMoments
 from dpbandits.session.options import checked_rewards_range
 from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
 from dpbandits.session.ranges import Range

@@ -34,12 +34,12 @@ from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, Release
 from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import (
-    NoiseMoments,
     ReleaseHistory,
     best_compared,
     changed_of,
     interval,
 )
+from dpbandits.session.evidence import NoiseMoments
 from dpbandits.session.ranges import Range
 from dpbandits.session.session import Session
 from dpbandits.session.times import OpenPeriod

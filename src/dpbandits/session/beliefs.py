@@ -29,13 +29,14 @@ from dpbandits.core.plan import EVERY
 from dpbandits.core.tables import Rows, aligned, cell_text
 from dpbandits.mechanisms.base import AnswerLaw, Mechanism, NoiseDraws, NoisedSum
 from dpbandits.policies.contract import Policy, Release
-from dpbandits.policies.formulas.joint import joint_variance, log_moment
+from dpbandits.policies.formulas.joint import joint_variance
 from dpbandits.session.evidence import (
     BETS,
     GROWS,
     UNCOMPARED,
     Compared,
     Comparisons,
+    NoiseMoments,
     PairEvidence,
     ReleasedRow,
     mean_bet,
@@ -126,38 +127,6 @@ class HistoryData(Struct):
     within: Within | None
 
 
-WIDER = 1.0 + 2.0**-40
-"""Scales of noise are rounded up where they are drawn, by less than this."""
-
-LARGEST_THETA = 16.0
-"""No theta beyond is of use: e^−16 is nothing beside a mean."""
-
-HALVINGS, NEAR = 2.0 ** -np.arange(16.0), 1.0 - 2.0 ** -np.arange(2.0, 8.0)
-
-
-def thetas(law: AnswerLaw) -> Floats:
-    """The 16 fixed values at which bounds are computed, shape (16,): by halves from the largest of
-    use; where the noise's moments end before that, by halves of that end, and six close to it.
-    """
-    if law.family in ("laplace", "joint"):
-        if law.cost <= 2.0:
-            return law.cost * np.concatenate([HALVINGS[1:11], NEAR])
-        if law.cost < 2.0 * LARGEST_THETA:
-            return law.cost * HALVINGS / 2.0
-    return LARGEST_THETA * HALVINGS
-
-
-def draw_moment(law: AnswerLaw, kind: int, theta: float) -> float:
-    """ln E e^(theta z) of one draw, infinite from where it does not exist."""
-    if law.family == "gaussian":
-        return theta * theta * kind * WIDER / (4.0 * law.cost)
-    wide = kind if law.family == "laplace" else 1
-    share = theta * wide * WIDER / law.cost
-    if share >= 1.0:
-        return math.inf
-    return log_moment(1 if law.family == "laplace" else kind, share)
-
-
 def draw_variance(law: AnswerLaw, kind: int) -> float:
     """Of one draw, in squared reward units."""
     match law.family:
@@ -173,33 +142,6 @@ def draw_variance(law: AnswerLaw, kind: int) -> float:
 
 def draws_variance(law: AnswerLaw, draws: NoiseDraws) -> float:
     return math.fsum([count * draw_variance(law, kind) for kind, count in draws])
-
-
-class NoiseMoments:
-    """The moments of all draws of one law at its 16 thetas; each kind's are computed once."""
-
-    def __init__(self, law: AnswerLaw) -> None:
-        self.law, self.thetas = law, thetas(law)
-        self._known: dict[int, Floats] = {}
-
-    def of(self, draws: NoiseDraws) -> Floats:
-        """ln E e^(theta z) of all these draws together, shape (16,)."""
-        total = np.zeros(len(self.thetas))
-        for kind, count in draws:
-            if count > 0:
-                total += count * self._kind(kind)
-        return total
-
-    def of_each(self, several: Iterable[NoiseDraws]) -> Floats:
-        """The same, a row for each of one or more."""
-        return np.stack([self.of(draws) for draws in several])
-
-    def _kind(self, kind: int) -> Floats:
-        moments = self._known.get(kind)
-        if moments is None:
-            each = [draw_moment(self.law, kind, float(theta)) for theta in self.thetas]
-            moments = self._known[kind] = np.array(each)
-        return moments
 
 
 GROWTH = 1.1
@@ -249,7 +191,7 @@ class MeanReader:
         """Compares two arms."""
         assert self.law is not None
         zero, one = self.ends
-        return PairEvidence(self.law, draw_moment, self.rounding * (one - zero))
+        return PairEvidence(self.law, self.rounding * (one - zero))
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
         noised = self.mechanism.noised_sum(answer, release)

@@ -10,14 +10,15 @@ that one arm is better than another one: each is a martingale whatever common ra
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, final
 
 import numpy as np
 from msgspec import Struct
 
 from dpbandits.core.inputs import Count, Finite, Floats, Number
-from dpbandits.mechanisms.base import AnswerLaw
+from dpbandits.mechanisms.base import AnswerLaw, NoiseDraws
+from dpbandits.policies.formulas.joint import log_moment
 
 STEEPEST = 8.0
 """No λ beyond is of use, for rewards in [0, 1]."""
@@ -135,8 +136,65 @@ Comparisons = Mapping[tuple[int, int], Compared]
 """By (arm that leads, arm that trails)."""
 
 
-Moment = Callable[[AnswerLaw, int, float], float]
-"""ln E e^(λz) of one draw of a kind."""
+WIDER = 1.0 + 2.0**-40
+"""Scales of noise are rounded up where they are drawn, by less than this."""
+
+LARGEST_THETA = 16.0
+"""No theta beyond is of use: e^−16 is nothing beside a mean."""
+
+HALVINGS, NEAR = 2.0 ** -np.arange(16.0), 1.0 - 2.0 ** -np.arange(2.0, 8.0)
+
+
+def thetas(law: AnswerLaw) -> Floats:
+    """The 16 fixed values at which bounds are computed, shape (16,): by halves from the largest of
+    use; where the noise's moments end before that, by halves of that end, and six close to it.
+    """
+    if law.family in ("laplace", "joint"):
+        if law.cost <= 2.0:
+            return law.cost * np.concatenate([HALVINGS[1:11], NEAR])
+        if law.cost < 2.0 * LARGEST_THETA:
+            return law.cost * HALVINGS / 2.0
+    return LARGEST_THETA * HALVINGS
+
+
+def draw_moment(law: AnswerLaw, kind: int, theta: float) -> float:
+    """ln E e^(theta z) of one draw, infinite from where it does not exist."""
+    if law.family == "gaussian":
+        return theta * theta * kind * WIDER / (4.0 * law.cost)
+    wide = kind if law.family == "laplace" else 1
+    share = theta * wide * WIDER / law.cost
+    if share >= 1.0:
+        return math.inf
+    return log_moment(1 if law.family == "laplace" else kind, share)
+
+
+class NoiseMoments:
+    """The moments of all draws of one law, by default at its 16 thetas; each kind's are computed
+    once.
+    """
+
+    def __init__(self, law: AnswerLaw, at: Floats | None = None) -> None:
+        self.law, self.thetas = law, thetas(law) if at is None else at
+        self._known: dict[int, Floats] = {}
+
+    def of(self, draws: NoiseDraws) -> Floats:
+        """ln E e^(theta z) of all these draws together, a number for each theta."""
+        total = np.zeros(len(self.thetas))
+        for kind, count in draws:
+            if count > 0:
+                total += count * self._kind(kind)
+        return total
+
+    def of_each(self, several: Iterable[NoiseDraws]) -> Floats:
+        """The same, a row for each of one or more."""
+        return np.stack([self.of(draws) for draws in several])
+
+    def _kind(self, kind: int) -> Floats:
+        moments = self._known.get(kind)
+        if moments is None:
+            each = [draw_moment(self.law, kind, float(theta)) for theta in self.thetas]
+            moments = self._known[kind] = np.array(each)
+        return moments
 
 
 @final
@@ -145,18 +203,17 @@ class PairEvidence:
 
     Args:
         law: of the noise.
-        moment: ln E e^(λz) of one draw of a kind, infinite where it does not exist.
         rounding: how far the mean of what is summed may be from the true one.
     """
 
-    def __init__(self, law: AnswerLaw, moment: Moment, rounding: float) -> None:
+    def __init__(self, law: AnswerLaw, rounding: float) -> None:
         noisy = law.family in ("laplace", "joint")
         self.steepest = min(0.97 * law.cost, STEEPEST) if noisy else STEEPEST
-        self.law, self.moment, self.rounding = law, moment, rounding
+        self.law, self.rounding = law, rounding
         # by side: λ, and e^λ − 1
         at = {True: self.steepest * LEADING.shares, False: -self.steepest * TRAILING.shares}
         self._at = {leads: (each, np.expm1(each)) for leads, each in at.items()}
-        self._known: dict[tuple[bool, int], Floats] = {}
+        self._noise = {leads: NoiseMoments(law, np.abs(each)) for leads, each in at.items()}
 
     def above(self, leads: ReleasedRow, trails: ReleasedRow) -> float:
         """Return the logarithm of the evidence that the mean of `leads` is the larger one.
@@ -201,31 +258,18 @@ class PairEvidence:
             one = np.log1p(sign * stakes * (1.0 - at) / share)
             zero = np.log1p(-sign * stakes * at / share)
             found += (one - zero) * row.total + zero * row.rounds
-            for kind, count in row.draws:
-                found -= count * self._draw_moments(kind, np.abs(one - zero)) if count else 0.0
+            found -= NoiseMoments(self.law, np.abs(one - zero)).of(row.draws)
         return found
-
-    def _draw_moments(self, kind: int, at: Floats) -> Floats:
-        return np.array([self.moment(self.law, kind, float(each)) for each in at])
 
     def _evidence(self, row: ReleasedRow, means: Floats, *, leads: bool) -> Floats:
         """Return ln E of one arm at each of these means, shape of `means`."""
         of, (at, growth) = LEADING if leads else TRAILING, self._at[leads]
-        slope = at * row.total + of.weights
-        for kind, count in row.draws:
-            slope -= count * self._moments(leads, kind) if count else 0.0
+        slope = at * row.total + of.weights - self._noise[leads].of(row.draws)
         each = slope[:, None] - row.rounds * np.log(1.0 + growth[:, None] * means)
         most = np.maximum(each.max(axis=0), -1e300)  # all may be infinite: no moment exists
         with np.errstate(divide="ignore"):
             evidence = most + np.log(np.exp(each - most).sum(axis=0))
         return np.asarray(np.logaddexp(evidence, of.idle))
-
-    def _moments(self, leads: bool, kind: int) -> Floats:
-        moments = self._known.get((leads, kind))
-        if moments is None:
-            moments = self._draw_moments(kind, np.abs(self._at[leads][0]))
-            self._known[leads, kind] = moments
-        return moments
 
 
 def required(arm: int, first: int, delta: float, out: int = 0) -> float:

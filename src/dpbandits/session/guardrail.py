@@ -30,7 +30,6 @@ from dpbandits.session.beliefs import (
     ArmHistory,
     HistoryData,
     MeanReader,
-    NoiseMoments,
     ReleaseHistory,
     in_rewards,
     interval,
@@ -39,7 +38,7 @@ from dpbandits.session.beliefs import (
     row_bounds,
     two_digits,
 )
-from dpbandits.session.evidence import ReleasedRow
+from dpbandits.session.evidence import NoiseMoments, ReleasedRow
 
 
 @final
