@@ -20,6 +20,7 @@ from msgspec.structs import replace as replaced
 
 from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import Floats
+from dpbandits.mechanisms.cells import PublicCounts
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.service.database import Rows
@@ -81,13 +82,13 @@ class ContextRows:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._rows = dict[int, dict[int, KeptContext]]()  # by arm and number, in order
-        self._cells = dict[int, dict[int, bytes]]()  # by arm and cell
+        self._cells = dict[int, dict[int, bytes]]()  # by arm and cell, as written
+        self._open: Mapping[int, PublicCounts] = {}  # what these are of
         self._large = dict[str, LargePart]()
         self._total, self._records = 0, 0
         self._written = dict[tuple[int, int], KeptContext]()  # since the last change, as below
         self._gone = set[tuple[int, int]]()
         self._followed, self._anew = 0, False
-        self._touched: set[int] | None = set()  # arms whose counts may have changed; None: all
         self.owners = dict[int, str]()
 
     def __repr__(self) -> str:
@@ -128,6 +129,7 @@ class ContextRows:
                 self._drop_arm(FIRST_VISITORS)
             self._load_cells(rows.open_cells(uid))
             contexts = self._contexts(policy, learned)
+            self._open = contexts.open
         except (ValueError, TypeError, LookupError, OverflowError):
             raise EditedRowsError(EDITED) from None
         self._begin(int(public["records"]))
@@ -191,7 +193,7 @@ class ContextRows:
 
     def _begin(self, records: int) -> None:
         """All changes are written."""
-        self._written, self._gone, self._touched = {}, set(), set()
+        self._written, self._gone = {}, set()
         self._followed, self._anew, self._records = 0, False, records
 
     def _keep(self, arm: int, number: int, body: bytes, pseudonym: str | None) -> KeptContext:
@@ -237,16 +239,12 @@ class ContextRows:
             self._drop_arm(FIRST_VISITORS)
         for seq, arm, context in changes.recorded:
             self._records += 1
-            if self._touched is not None:
-                self._touched.add(arm)
             if policy.kept_contexts:
                 self._add(arm, self._records, context, self.owners.get(seq))
         for arm in {arm for _, arm, _ in changes.recorded}:
             self._without_oldest(arm, policy.kept_contexts)
         for seq in changes.resolved:
             self.owners.pop(seq, None)
-        if changes.released:
-            self._touched = None
 
     def erase(self, session: Session, pseudonym: str) -> None:
         """Forget a person's contexts, in the session, too. What was released stays.
@@ -268,8 +266,8 @@ class ContextRows:
 
     def restart(self) -> None:
         """The policy begins anew, and knows of no contexts."""
-        self._rows, self._cells, self._large, self._total = {}, {}, {}, 0
-        self._written, self._gone, self._anew, self._touched = {}, set(), True, None
+        self._rows, self._cells, self._open, self._large, self._total = {}, {}, {}, {}, 0
+        self._written, self._gone, self._anew = {}, set(), True
 
     def change(self, session: Session, watch: ChangeRecorder, version: int) -> ContextChange:
         """What is to be written since the last change. The journal is as it was then."""
@@ -301,11 +299,11 @@ class ContextRows:
     def _changed_cells(self, session: Session) -> tuple[list[CellRow], list[tuple[int, int]]]:
         contexts = session._current.folded().contexts
         assert contexts is not None
-        now = contexts.open
-        closed = self._cells.keys() - now.keys()  # by a close, which says so of no arm
-        arms = {*now, *self._cells} if self._touched is None else {*self._touched, *closed}
+        now, written, self._open = contexts.open, self._open, contexts.open
         changed, emptied = list[CellRow](), list[tuple[int, int]]()
-        for arm in sorted(arms):
+        for arm in sorted({*now, *written}):
+            if now.get(arm) is written.get(arm):
+                continue
             before = self._cells.get(arm, {})
             after = packed_counts(now[arm]) if arm in now else {}
             for cell, body in after.items():

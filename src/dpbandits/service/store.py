@@ -177,13 +177,11 @@ class CampaignStore:
         return row
 
     def _campaign(self, row: CampaignRow, policy: Policy | type[Policy] | None) -> Campaign:
-        plain = Setting(self._seal, self._clock, self._noise, None, self.is_looking)
         setting = Setting(self._seal, self._clock, self._noise, policy, self.is_looking)
         layout = layout_of(row, self.database.parts(row.uid), self._seal)
         if layout.rule is not None and layout.side_key is None and not self.is_looking:
             raise refusal("keyless")
-        apart = {} if layout.rule is None else {"holdout": plain}
-        host = Host(layout, self.database, self.witness, setting, apart)
+        host = Host(layout, self.database, self.witness, setting)
         return Campaign(row.name, LocalCalls(host))
 
     def _require_key(self) -> None:

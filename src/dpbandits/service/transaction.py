@@ -347,20 +347,11 @@ class Host:
     """One campaign of a store, shared by the threads of a process. Other processes may use it."""
 
     def __init__(
-        self,
-        layout: Layout,
-        database: Database,
-        witness: Witness,
-        setting: Setting,
-        settings: Mapping[str, Setting] | None = None,
+        self, layout: Layout, database: Database, witness: Witness, setting: Setting
     ) -> None:
-        """settings: settings of single parts, where they differ from `setting`."""
         self._clock = TransactionClock(setting.clock)
         self.layout, self.database, self.witness = layout, database, witness
         self._setting = replace(setting, clock=self._clock)
-        self._settings = {
-            name: replace(each, clock=self._clock) for name, each in (settings or {}).items()
-        }
         self._uids = [row.uid for row in layout.parts.values()]
         self._lock, self._queue = CallLock(busy), deque[QueuedCall]()
         self._parts = dict[str, Part]()
@@ -424,7 +415,9 @@ class Host:
     def load(self, name: str, rows: Rows, heads: Mapping[str, HeadRow], **how: bool) -> Part:
         """Return a part, brought up to date. It belongs to the transaction until that commits."""
         row, before = self.layout.parts[name], self._parts.pop(name, None)
-        setting = self._settings.get(name, self._setting)
+        setting = self._setting
+        if self.layout.rule is not None and name == "holdout":  # whose policy is none of the user's
+            setting = replace(setting, policy=None)
         return loaded(row, heads[row.uid], rows, setting, before, **how)
 
     def _require_own_process(self) -> None:

@@ -292,19 +292,17 @@ class ContextChanges(NamedTuple):
         asked: decisions, and their contexts.
         recorded: decisions whose rewards were recorded, their arms, and their contexts.
         resolved: decisions that are no longer pending.
-        released: whether open blocks were released or dropped.
     """
 
     asked: list[tuple[int, Floats]]
     recorded: list[tuple[int, int, Floats]]
     resolved: list[int]
-    released: bool
 
 
 def context_changes(events: Iterable[Any]) -> ContextChanges:
     """Return what events of a journal did to contexts. No reward is among it."""
     asked, recorded = list[tuple[int, Floats]](), list[tuple[int, int, Floats]]()
-    resolved, released = list[int](), False
+    resolved = list[int]()
     for event in events:
         if type(event) is Asked:
             if event.play.context is not None:
@@ -315,9 +313,7 @@ def context_changes(events: Iterable[Any]) -> ContextChanges:
             resolved.append(event.id)
         elif type(event) is Unread:
             resolved.append(event.id)
-        elif type(event) is Released:
-            released = True
-    return ContextChanges(asked, recorded, resolved, released)
+    return ContextChanges(asked, recorded, resolved)
 
 
 def with_kept(waiting: dict[int, Play], parsed: PublicPart) -> dict[int, Play]:
