@@ -63,7 +63,7 @@ REASONS: dict[str, Reason] = {
         "Gone",
         DecisionError,
         "The decisions that were asked for with this key were given up, because the database was "
-        "restored. Ask with another key. None was made.",
+        "restored, or a release could not be written. Ask with another key. None was made.",
     ),
     "edited_reply": Reason(
         503,
