@@ -65,6 +65,11 @@ WITNESSED_IN, PAUSE = 5.0, 0.01
 replica, and between two of its attempts.
 """
 
+WRITTEN_IN = 2.0
+"""Seconds for which a release is tried again that could not be written, as while the database
+restarts: once another process has written, it is given up.
+"""
+
 ONLY_PART = ""
 """The name of the part of a campaign that has no segments or holdout."""
 
@@ -500,13 +505,23 @@ class Host:
 
     def _run_queue(self) -> None:
         """Run the queued calls. Each of them gets an answer or an error, whatever happens."""
-        batch = list[QueuedCall]()
+        batch, left = list[QueuedCall](), self._unwritten
         self._add_waiting(batch)
         try:
             try:
                 while not self._transact(batch, self._add_waiting):
                     self._fence()
             except (StoreError, WitnessError) as error:
+                until = time.monotonic() + WRITTEN_IN
+                while (
+                    self._doubt is None
+                    and self._unwritten not in (None, left)
+                    and time.monotonic() < until
+                ):
+                    try:
+                        self._write_unwritten()
+                    except Exception:  # the next call tries once more
+                        time.sleep(PAUSE)
                 for queued in batch:  # it may have been committed, so it is not repeated here
                     queued.error = error if len(batch) == 1 else copy_of_error(error)
             except Exception as first:

@@ -19,6 +19,7 @@ import sqlalchemy.exc
 
 import dpbandits as dpb
 from dpbandits.service import operations as ops
+from dpbandits.service import transaction
 from dpbandits.service.database import Database
 from dpbandits.service.server.serving import run_maintenance
 from dpbandits.service.transaction import QueuedCall, Written
@@ -27,6 +28,12 @@ from tests.service.counted import Failing, Watching
 from tests.service.http.web import app_of
 from tests.service.machine import Time
 from tests.service.timelines import Lite, store_of
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes on failing is not waited for."""
+    monkeypatch.setattr(transaction, "WRITTEN_IN", 0.1)
 
 
 class Unlearning(dpb.DPKLUCB):
@@ -227,6 +234,25 @@ def test_a_release_that_is_given_up_closes_no_window(lite: Lite) -> None:
     assert (campaign.generation, campaign.alarms) == (2, ())
     learns = [other["c"].ask(user=name).learn for name in "adgh"]
     assert learns == [False, False, False, True]
+
+
+def test_a_release_is_written_before_another_process_writes(lite: Lite) -> None:
+    """The database was away for a moment."""
+    one, other = (lite.open(noise=dpb.SimulatedNoise(1)) for _ in range(2))
+    campaign = one.create("c", dpb.DPKLUCB(arms=1, epsilon=1, first=4))
+    asked, write, away = campaign.ask(5), Written.write, [OSError("away")] * 2
+
+    def restarting(self: Written, rows: Any) -> None:
+        if away:
+            raise away.pop()
+        write(self, rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Written, "write", restarting)
+        with pytest.raises(dpb.StoreError):
+            campaign.tell_many([(each, 1) for each in asked[:4]])
+    assert other["c"].tell_many([(each, 0) for each in asked]) == ["already"] * 4 + ["recorded"]
+    assert (campaign.generation, len(campaign.ledger)) == (1, 1)
 
 
 class Unfinished(dpb.DPNAS):
