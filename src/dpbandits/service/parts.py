@@ -295,7 +295,9 @@ def loaded(
         )
     total = private.pop("waiting")
     if lost:  # what was pending will never be read
-        public = public | {"unread": public["asked"] - public["records"]}
+        unread = public["asked"] - public["records"]
+        void = public.get("void", 0) + unread - public["unread"]
+        public = public | {"unread": unread, "void": void}
     elif not pending.matches(total):
         raise edited_decisions()
     names = DecisionNames(bytes.fromhex(private.pop("ids")))

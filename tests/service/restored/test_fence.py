@@ -67,6 +67,7 @@ def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite, kind: str) -> N
     campaign = lite.open(clock=clock)["c"]
     assert campaign.generation == 2
     assert not campaign.summary().waiting
+    assert campaign.summary().void == len(late) + (16 if options else 0)  # none counts as answered
     (lost,) = lost_lines(campaign)
     assert (lost.generation, lost.cost) == (1, "1")
     assert campaign.spent == 1
