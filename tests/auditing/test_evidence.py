@@ -94,10 +94,7 @@ class Told:
 
 @pytest.mark.long
 def test_no_audit_of_what_is_right_certifies_more_than_it_leaks() -> None:
-    """40 audits with learning and stopping at the best time. At alpha = 1/20 the wealth may reach
-    20 in 2 of them on average, and in 13 with probability below 1e-6; at 1e-6 in none of them but
-    for a chance of 4e-5.
-    """
+    """At alpha = 1/20 the wealth reaches 20 in 13 of 40 audits with probability below 1e-6."""
     reached = 0
     for seed in range(40):
         found = statistical_level(Told(1.0), Fraction(1), runs=200, seed=seed, workers=1)

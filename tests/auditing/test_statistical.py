@@ -349,9 +349,7 @@ class Second:
 
 @pytest.mark.parametrize("runs", [100, 10_000])
 def test_runs_that_share_a_seed_refute_nothing(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Private: a geometric on either side, but coins of the second. Twenty runs twice fell into one
-    second, as if they followed their seed; on one table and then on the other they did not: 4.97.
-    """
+    """Private, but with coins of the second: runs within one have the same, as if by seed."""
     clock = Second(runs)
 
     def later(_: float) -> None:

@@ -95,9 +95,7 @@ EVERY = 32
 
 
 def instances() -> list[Policy]:
-    """Those that release every round are made for as many rounds as are played: at a longer horizon
-    a run loses a part of what they claim, and less noise than it takes could pass.
-    """
+    """Made for as many rounds as are played: at longer horizons a run loses less."""
     return [
         replace(p, horizon=EVERY) if p.about.every_round and p.about.needs_horizon else p
         for name in POLICIES

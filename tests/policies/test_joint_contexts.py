@@ -22,9 +22,7 @@ POLICY = dpb.JointDPLinTS(arms=3, features=2, epsilon=1000, public_contexts=peop
 
 
 def test_the_law_that_is_learned_is_the_law_that_is() -> None:
-    """From counts by arm and cell alone, almost without noise: within six standard errors, of a
-    coin's spread ½ and contexts of spread .35 in each of an arm's records.
-    """
+    """From counts alone, almost without noise: within six standard errors of ½ over .35."""
     state, visits = POLICY.init(), 0
     plays = np.zeros(3)
     for _ in range(8):

@@ -56,9 +56,7 @@ class Trial:
 
 
 def test_both_sides_of_a_holdout_are_read_to_the_last_answer_once() -> None:
-    """Holdout people are read as without periods; repeated, refused and failing calls, another
-    process and a clock that goes back read nothing again.
-    """
+    """Repeated, refused and failing calls, another process and a clock read nothing again."""
     trial = Trial(**PERIODS, **WINDOW, holdout="1/4")
     policy, holdout = trial.parts
     trial.tell(trial.asked(41))

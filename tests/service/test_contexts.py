@@ -111,9 +111,7 @@ def test_of_each_arm_the_newest_contexts_are_kept(
 
 @pytest.mark.parametrize("kind", ["cells", "pilot"])
 def test_who_is_erased_is_in_no_row(kind: str, lite: Lite) -> None:
-    """Their contexts go: those that wait, those of the next codebooks, those of the first ones, and
-    those beyond the cap; in the other process's memory, too. Nobody else's do.
-    """
+    """Nor in another process's memory. Nobody else's contexts go."""
     made = MADE[kind]()
     campaign = create(lite.open(), made, **PEOPLE)
     other = lite.open()["c"]

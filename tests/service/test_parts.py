@@ -291,9 +291,7 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
 def test_a_copy_put_back_fences_every_part_though_one_alone_was_read(
     lite: Lite, parts: Any
 ) -> None:
-    """Ann's place was free in the copy; in the timeline that was lost she was read in one part. She
-    is learned from no more, nor is anybody in the other one, though that lost nothing.
-    """
+    """Ann is learned from no more, nor is anybody in the other part, which lost nothing."""
     with lite.open() as store:
         how = {**PEOPLE, "max_contributions": 1, "holdout": None, **parts}
         campaign = held(store, **how)

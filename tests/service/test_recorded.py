@@ -35,9 +35,7 @@ def test_no_outcome_is_kept_or_shown() -> None:
 
 @pytest.mark.parametrize("many", [[8], [3], [3, 5]], ids=str)
 def test_a_batch_of_a_lost_timeline_is_not_read_again(lite: Lite, many: list[int]) -> None:
-    """The copy is older than the batches. If outcomes were released, then or later, recording them
-    again says that they are gone; else nothing of them was shown, and they count.
-    """
+    """If outcomes were released, then or later, they are gone; else they count."""
     with lite.open() as store:
         create(store, POLICY)
         copy = lite.copy()

@@ -157,9 +157,7 @@ def test_a_reply_that_was_edited_draws_nothing_anew(lite: Lite) -> None:
 
 
 def test_an_answer_that_is_held_makes_nothing_due() -> None:
-    """Two campaigns of one seed on one clock, one of which is told between two settlings (a view
-    settles, too): what is public of them stays the same.
-    """
+    """Of two campaigns one is told between two settlings: what is public stays the same."""
     seen = list[Any]()
     for told in (True, False):
         clock = Time()

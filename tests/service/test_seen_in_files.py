@@ -130,9 +130,7 @@ WINDOWS: dict[str, tuple[Any, dict[str, Any], Any, Any]] = {
 
 @pytest.mark.parametrize("case", WINDOWS)
 def test_nobody_sees_who_answered(tmp_path: Path, case: str) -> None:
-    """Until their time has passed, a file holds the same of people who answered and who did not,
-    whatever they said. Then outcomes enter the open sums, and no sealed row grows with them.
-    """
+    """Files are alike until the time has passed; then no sealed row grows with outcomes."""
     policy, options, low, high = WINDOWS[case]
     ways = {"nobody": nobody, "low": all_with(low), "high": all_with(high)}
     ways["twice"] = some_twice(low, high)

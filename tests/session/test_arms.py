@@ -22,9 +22,7 @@ POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=16)
 
 
 def noticed(means: Floats, rng: np.random.Generator, growth: float) -> tuple[int, int]:
-    """After how many of these people, with the given means, it is known that an arm's mean has
-    changed, by releases and by intervals; 0: never.
-    """
+    """After how many people a change is known, by releases and by intervals; 0: never."""
     history, total, people, draws, size = ReleaseHistory.of(POLICY), 0.0, 0, 0, 32
     noise, found = NoiseMoments(history.reader.law), [0, 0]  # type: ignore[arg-type]
     while people + size <= len(means):

@@ -253,10 +253,7 @@ def holds(found: Any, truth: Any) -> float:
 @pytest.mark.long
 @pytest.mark.parametrize("how", PRIVATE)
 def test_intervals_cover_where_the_law_is_linear(how: str) -> None:
-    """Of 8 runs of 4,000 rounds, means and effects for 200 contexts each, and the values of 22
-    other policies: the worst, the even one, and 20 random ones. Intervals of an eighth of the width
-    cover too little, so the count can fail.
-    """
+    """Of 8 runs: means, effects, values. An eighth of the width would cover too little."""
     covered, narrow = np.zeros((8, 4)), np.zeros(8)
     for run in range(8):
         place, weights = linear_place(run)
@@ -287,10 +284,7 @@ def test_intervals_cover_where_the_law_is_linear(how: str) -> None:
 
 @pytest.mark.long
 def test_values_are_covered_where_errors_of_all_contexts_lean_to_one_side() -> None:
-    """Estimates of arms that were chosen by what was released are too low, on the average. With 30
-    features and 20 arms, the value of even shares was in none of 33 intervals for 95 %. Five misses
-    of five would have a probability of 3e-7, were 5 % wrong.
-    """
+    """Five misses of five would have a probability of 3e-7, were 5 % wrong."""
     missed = 0
     for run in range(5):
         rng = np.random.default_rng([run, 4])

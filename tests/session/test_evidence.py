@@ -108,9 +108,7 @@ def test_shares_of_the_failure_probability_add_up() -> None:
 
 
 def test_arms_that_are_taken_out_give_no_second_tries() -> None:
-    """Whoever pauses arms by what was seen: a wrong name says that the arm is above the first of
-    those that are no worse, or, by more, above the second, and so on. That order is fixed before.
-    """
+    """A wrong name is above the first arm that is no worse, or, by more, above the next."""
     history = ReleaseHistory.of(dpb.DPRateIMED(arms=4, epsilon=1))
     least = [required(0, 4, DELTA, out) for out in range(4)]
     sets = [each for many in (1, 2, 3) for each in combinations((1, 2, 3), many)]
@@ -133,9 +131,7 @@ def test_arms_that_are_taken_out_give_no_second_tries() -> None:
     ids=str,
 )
 def test_wrong_names_are_rare(setting: Setting) -> None:
-    """More of them than allowed would be a chance of 10⁻⁶ at most, were δ what it says. Within
-    periods also where the common rate has a step or waves, or rises while answers are late.
-    """
+    """More than allowed has a chance of 10⁻⁶ at most, were δ what it says."""
     runs = 200 if setting.in_blocks else 60
     found = [outcome(setting, seed) for seed in range(runs)]
     many = sum(each.named is not None and wrong(setting, each.named[0]) for each in found)

@@ -72,9 +72,7 @@ def changed(code: Any) -> frozenset[int]:
 def traced(
     call: Callable[[], Any], visit: Callable[[Place], None], opcodes: bool = True, only: Any = None
 ) -> None:
-    """Make a call, and visit its places: of all code of the package, or of one code object only.
-    Garbage is not collected meanwhile: a collected generator would run its lines.
-    """
+    """Visit the places of a call, of the package or one code object, without collecting garbage."""
 
     def trace(frame: FrameType, event: str, arg: object) -> Any:
         code = frame.f_code

@@ -152,9 +152,7 @@ def policy_of(name: str, epsilon: float) -> Policy:
 
 
 def ratios(policy: Policy, rate: float, rounds: int) -> list[tuple[int, float, float]]:
-    """Of every row of the arm with most rounds, its rounds, its width over that of the formula
-    without noise, and the noise's variance over the rewards'; released means are taken to be right.
-    """
+    """Of each row: rounds, width over that without noise, noise's variance over rewards'."""
     history = campaign(policy, [rate] * policy.arms, rounds, 3, growth=1.0)
     law = history.reader.law
     assert law is not None

@@ -149,10 +149,7 @@ def sticky(policy: Any = CHOOSES, cap: int = 3, **options: Any) -> Any:
 def test_who_comes_back_is_learned_from_up_to_the_cap_and_keeps_an_arm(
     policy: Any, window: Any, segments: Any, is_sticky: bool
 ) -> None:
-    """Whatever is asked, told, voided, expired, paused, saved and awaited in any order. With
-    sticky= an arm is kept while it is in play and eligible, and a repeated visit is learned from
-    only where the policy can be asked for one arm.
-    """
+    """Whatever is done, in any order; sticky= keeps an arm while it is in play and eligible."""
     full = kept_again = 0
     for seed in range(3):
         rng, now, cap = random.Random(seed), [0.0], 1 + seed

@@ -54,9 +54,7 @@ def first_ones(noise: Any) -> float:
 
 
 def test_outcomes_that_come_sorted_fill_no_block_alone() -> None:
-    """They are shuffled, by secret coins in secure sessions: 16 ones have a probability of
-    C(48, 16)/C(64, 32) < 1e-6, and 20 sessions are all alike with one below .2 ** 19.
-    """
+    """By secret coins: 16 ones have a probability below 1e-6, 20 equal sessions .2 ** 19."""
     secure = {first_ones(dpb.SecureNoise()) for _ in range(20)}
     assert len(secure) > 1
     assert all(0 < ones < 16 for ones in (*secure, first_ones(Exact(1))))
@@ -109,9 +107,7 @@ def with_least(seed: int = 2, **others: float) -> dpb.Session:
 
 
 def test_least_shares_of_single_arms_are_kept() -> None:
-    """Of 1,500 decisions the control arm gets .3 of them or more: fewer than 367 have a probability
-    of 1e-6 (binomial). Shares for others foretell no coin. A restarted arm keeps its own.
-    """
+    """Fewer than 367 of 1,500 have a probability of 1e-6. Shares for others foretell no coin."""
     for seed in (1, 2):
         shares = with_least(seed, blue=0.1).shares(1_000)
         assert [(row.label, row.people) for row in shares] == [
@@ -183,9 +179,7 @@ def test_a_ratio_is_of_rewards_that_are_not_negative() -> None:
 
 
 def test_recorded_outcomes_age_no_request() -> None:
-    """Requests become overdue after the same decisions of the session's own, and the usual delay is
-    the same, whether batches of people who were assigned elsewhere come in between or not.
-    """
+    """Batches in between change neither what is overdue nor the usual delay."""
 
     def asked(batches: bool) -> list[Any]:
         s, waiting, seen = session(), deque[dpb.Decision](), list[Any]()

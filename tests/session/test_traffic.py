@@ -47,11 +47,7 @@ def answered_so(s: Any, rounds: int, answered: tuple[float, float], seed: int = 
 
 
 def test_it_is_one_too_where_decisions_that_wait_for_long_count_as_not_answered() -> None:
-    """So false alarms are as rare as stated. Exactly, over all assignments of six people whose
-    answers come after as many decisions as this, whatever they get. Who waits for three counts as
-    missing at once and for ever; laws and stretches follow what was answered by then, and by which
-    arm.
-    """
+    """Exactly, over all assignments of six people: who waits for three counts as missing."""
     delays, total = (0, 5, 2, 99, 1, 3), 0.0
     before = AnswerTest(first=2, drawn=900, usual=(30.0, 100.0))
     for arms in product((0, 1), repeat=6):

@@ -127,9 +127,7 @@ def test_what_is_lost_while_the_best_arm_lies_low(
 def test_a_doubt_makes_it_rarer_that_much_is_lost(
     n: int, eps: float, doubt: float, trust: float
 ) -> None:
-    """Tails: P(x < y, B(I) >= v) <= e^(−min(v + doubt, v/trust) − J(y; mean)), at every v that is
-    reached; and (b) with B(I) in place of I.
-    """
+    """P(x < y, B(I) >= v) <= e^(−min(v + doubt, v/trust) − J(y; mean)); and (b) with B(I)."""
     c, y = 1.5, 0.4
     for count in (1, 4):
         x, law = released(n, count, eps)
@@ -144,9 +142,7 @@ def test_a_doubt_makes_it_rarer_that_much_is_lost(
 
 
 def test_without_clipping_that_sum_grows_with_the_horizon() -> None:
-    """.5 held against .4, n = 32, epsilon 1: by as much whenever ln T doubles, so like ln ln T;
-    clipped it stays.
-    """
+    """.5 held against .4: by as much whenever ln T doubles, so like ln ln T; clipped it stays."""
     n, y = 32, 0.4
     x, law = released(n, 1, 1.0)
     x, law = x[x < y], law[x < y]

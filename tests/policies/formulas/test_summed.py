@@ -54,9 +54,7 @@ def test_it_lies_between_a_sums_and_a_single_arms(size: int) -> None:
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_an_arm_that_is_hardly_read_is_taken_for_one_of_its_own(side: float) -> None:
-    """25 is its precision, x = ln(t/n). Its neighbours lie close to .7, as it does, so that the
-    narrow prior says more than the wide one at a level of x − 4.
-    """
+    """Precision 25, x = ln(t/n): the narrow prior says more than the wide one at x − 4."""
     n, mean = 10**6, 0.7
     known, prior = (mean * 25, 25.0, n), (mean, 4e-4)
     near, wide = 1 / (25 + 2500), 1 / (25 + 12)
@@ -126,9 +124,7 @@ def test_it_is_the_least_at_which_an_arm_is_not_far(mean: float) -> None:
 
 @pytest.mark.parametrize(("extra", "low"), [(40, 0.02), (20, 0.08)])
 def test_a_short_good_super_arm_is_not_lost_among_poor_arms(extra: int, low: float) -> None:
-    """Three lists: four good arms, the same with a poorer one, and many poor arms whose precise
-    means drew all arms to them. In twelve, and three, of 20 runs that was most of what was played.
-    """
+    """Precise means of many poor arms drew all arms to them in twelve, and three, of 20 runs."""
     lists = [(0, 1, 2, 3), (0, 1, 2, 4), range(5, 5 + extra)]
     world = dpb.Bernoulli([0.6] * 4 + [0.45] + [low] * extra)
     policy = dpb.DPJointCUCB(problem=dpb.ExplicitSet(lists), epsilon=1)
@@ -149,10 +145,7 @@ def test_a_short_good_super_arm_is_not_lost_among_poor_arms(extra: int, low: flo
 def test_a_short_good_super_arm_comes_back_after_a_poor_start(
     epsilon: int, poor: tuple[int, float], good: tuple[int, float], rounds: int
 ) -> None:
-    """Two lists, many poor arms and few good ones, whose first blocks may look alike. The prior is
-    narrow then, and hardly any level lifts an arm out of it; an arm that began with no reward at
-    all looks precise, too. Before, 17, 4, 7 and 44 of the 48 runs stayed with the poor one.
-    """
+    """First blocks may look alike: 17, 4, 7 and 44 of the 48 runs stayed with the poor one."""
     (many, low), (few, high) = poor, good
     problem = dpb.ExplicitSet([range(many), range(many, many + few)])
     world = dpb.Bernoulli([low] * many + [high] * few)

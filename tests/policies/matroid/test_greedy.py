@@ -39,9 +39,7 @@ TWO = dpb.UniformMatroid(arms=2, rank=1)
     ids=lambda p: type(p).__name__,
 )
 def test_rank_one_is_the_policy_of_single_arms(on_matroid: Any, alone: Any) -> None:
-    """On one tape of rewards and noise every decision, every release and the state are equal: rank
-    1 costs nothing extra. Nor does it in the bounds, but for what rounding up of batches adds.
-    """
+    """On one tape all that is decided and released is equal, and bounds but for rounding."""
     for rounds in (1000, 10**6):
         bounds = [policy.regret_bound([0.7, 0.4], rounds) for policy in (on_matroid, alone)]
         assert math.isnan(bounds[0]) or bounds[0] == pytest.approx(bounds[1], rel=0.01)

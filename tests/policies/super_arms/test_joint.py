@@ -104,9 +104,7 @@ def failures(noise_counted: bool) -> float:
 
 
 def test_one_theta_fails_at_some_release_as_seldom_as_proved() -> None:
-    """Ville: at most e^−u, whatever the sizes; wrongly refuted with probability 1e-6. Without the
-    noise's moments the bound is no bound, and the test says so.
-    """
+    """Ville: at most e^−u; wrongly refuted with probability 1e-6. It needs the noise's moments."""
     slack = math.sqrt(math.log(1 / ALARM) / (2 * 4_000))
     assert failures(noise_counted=True) <= math.exp(-2.0) + slack
     assert failures(noise_counted=False) > math.exp(-2.0) + slack
@@ -137,9 +135,7 @@ def test_the_sharp_level_falls_with_what_was_read() -> None:
 
 
 def test_a_block_is_weighed_by_the_mean_of_all_that_was_released() -> None:
-    """Two blocks of equal length have equal weight where both releases are of one mean, and a small
-    block after a large one does not count for more because its noise made it small.
-    """
+    """Equal blocks count alike; a small one counts for no more because noise made it small."""
     assert block_precision(40.0, 80, 40, 3, 1.0) == pytest.approx(
         1 / (0.25 / 40 + 20 / (3 * 40**2)), rel=1e-3
     )

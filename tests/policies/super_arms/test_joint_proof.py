@@ -41,9 +41,7 @@ def test_the_tail_of_a_coordinate(k: int) -> None:
 
 @pytest.mark.parametrize(("k", "times"), [(1, 1), (1, 4), (3, 2), (17, 1)])
 def test_the_best_theta_costs_nothing(k: int, times: int) -> None:
-    """Sizes fixed in advance: the bound rises with the total, so it lies below the mean where the
-    total is small, and that has probability e^−u at most.
-    """
+    """Sizes fixed in advance: the bound lies below the mean with probability e^−u at most."""
     n, mean, eps, steps = 60, 0.4, 1.0, k
     one = coordinate_law(k, eps / steps)
     law = one
@@ -135,9 +133,7 @@ def test_lemma_a_holds_where_sizes_are_chosen_from_answers() -> None:
 
 
 def let_go(dimension: int, deviation: float, eps: float) -> float:
-    """Rounds of an arm of mean .5 until its bound lets go of .6 at level ln 10⁶, its released mean
-    being its own: mean over first batches of 14 to 16 standard deviations, growth 1.5.
-    """
+    """Rounds until a bound at ln 10⁶ lets go of .6: mean over first batches of 14–16 deviations."""
     found = []
     for times in np.linspace(14, 16, 40):
         first, n, releases = math.ceil(times * deviation), 0, 0

@@ -54,9 +54,7 @@ def test_a_disk_that_is_full(lite: Lite) -> None:
 
 
 def test_a_machine_that_is_gone_keeps_nobody_waiting(server: Server, tmp_path: Path) -> None:
-    """Each end of a connection asks soon whether the other one is there: by default after two
-    hours, for which a machine that lost its power would keep a campaign locked, or a call waiting.
-    """
+    """Each end soon asks whether the other is there; by default a campaign is locked for hours."""
     url = server.fresh(secrets.token_hex(8))
     store = open_store(url, witness=tmp_path / "witness")
     with store, store.database.engine.connect() as connection:
@@ -242,9 +240,7 @@ def test_a_child_goes_on_when_its_parent_closes_the_store(lite: Lite) -> None:
 
 
 def test_a_child_that_is_forked_within_a_call_is_refused(lite: Lite) -> None:
-    """SQLite's locks do not work in it, and it opens no store of the file, either. SQLite is not
-    called: it may wait for ever, and would say here that there is no such folder.
-    """
+    """SQLite's locks do not work in it: it is not called, as it might wait for ever."""
     store = lite.open()
     campaign = create(store)
     opened = partial(database.FileConnection, lite.file, "/no/such/folder/file")

@@ -72,10 +72,7 @@ def interrupted(call: Callable[[], Any], seconds: float) -> Any:
 
 @KINDS
 def test_every_reward_is_in_one_sum_and_one_release_and_every_ask_is_made_once(make: Open) -> None:
-    """Each reward has a bit of its own in the sum of the open block, which tells what is in it.
-    Alarms come sooner after each that came too late, and later after each other one: about half of
-    them come in time, however fast the machine is.
-    """
+    """Each reward has a bit of its own in the sum. About half of the alarms come in time."""
     store, drawn, rung, longest = make(), random.Random(1), 0, 0.01
 
     def tried(call: Callable[[], Any]) -> Any:
@@ -211,9 +208,7 @@ def test_wherever_a_call_is_interrupted_no_later_one_waits_for_ever(make: Open) 
 
 
 def test_an_interruption_between_blocks_gives_up_nothing(make: Open) -> None:
-    """As Python enters or leaves one, after noise was drawn. In a thread: one that is interrupted
-    in a handler keeps its error, and later ones would seem to come of it.
-    """
+    """As Python enters or leaves one. In a thread, for one in a handler keeps its error."""
     store, at, is_interrupted = make(), 0, True
     while is_interrupted:
         at += 1
@@ -249,9 +244,7 @@ def test_a_call_from_within_a_call_is_refused(make: Open) -> None:
 def test_a_forked_child_waits_for_nobody(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, same_number: bool
 ) -> None:
-    """It takes locks and connections of its own, though a thread of the parent has the parent's;
-    also where parent and child have one process id, as in nested namespaces.
-    """
+    """It has locks and connections of its own, also where both have one process id."""
     if same_number:
         monkeypatch.setattr(os, "getpid", lambda: 1)
     with Lite(tmp_path).open() as store:

@@ -211,9 +211,7 @@ def walked(access: Access, key: str) -> tuple[list[str], int]:
 
 
 def test_a_key_that_there_is_not_is_refused_as_one_that_there_was(make: Open) -> None:
-    """A clock would tell by chance. One hash is made of whatever came, and one row looked up by it,
-    so nothing that takes time depends on how much of a key is right.
-    """
+    """One hash is made of whatever came, and one row looked up, so no time tells of a key."""
     access = access_of(make())
     mine, gone = (access.create(name, ["read"]) for name in ("mine", "gone"))
     access.revoke("gone")

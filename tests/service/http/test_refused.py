@@ -327,9 +327,7 @@ def test_bodies_and_heads_have_an_end(here: Here) -> None:
 
 
 def test_few_large_bodies_are_read_at_a_time() -> None:
-    """Each takes a hundred megabytes, and no key is asked for before. What is small, or has not
-    come as a whole, keeps out of that.
-    """
+    """No key is asked for before. What is small, or has not come as a whole, keeps out of that."""
     read, large = list[int](), LARGE_BODY + 1
 
     async def asked() -> None:

@@ -171,9 +171,7 @@ def test_what_is_due_in_a_copy_is_not_read_there(lite: Lite, due: str) -> None:
 
 
 def test_nobody_is_learned_from_before_the_next_window(lite: Lite) -> None:
-    """The window that is closed is the one in which the lost timeline was seen last: the clock of a
-    machine that was put back is put back, too.
-    """
+    """The closed window is that of the lost timeline: the machine's clock is put back, too."""
     clock, hour = Time(), 3600.0
     began = clock.now
     with lite.open(clock=clock) as store:

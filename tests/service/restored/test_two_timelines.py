@@ -24,9 +24,7 @@ def play(
     fenced: bool,
     changed: int | None = None,
 ) -> int:
-    """A campaign; its copy, taken while blocks were open, goes on once the first has released. How
-    many releases there were in both.
-    """
+    """A campaign, and a copy that goes on: how many releases there were in both."""
     patch.setattr("dpbandits.service.parts.noise_to_go_on", lambda *_: noise)
     backend, path = Database("memory:"), folder / "witness"
     policy = dpb.DPKLUCB(arms=2, epsilon=1, first=4)
