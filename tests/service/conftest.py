@@ -26,19 +26,19 @@ Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def template() -> Iterator[Callable[[Engine], None]]:
+def template() -> Iterator[Callable[..., None]]:
     """New databases of SQLite are copies of a migrated one, in a tenth of the time."""
     migrate, empty = database.bring_up_to_date, "SELECT count(*) = 0 FROM sqlite_master"
     original = Database("memory:")
     made: Any = original.engine.raw_connection()
 
-    def copy(engine: Engine) -> None:
+    def copy(engine: Engine, **how: bool) -> None:
         if engine.dialect.name == "sqlite":
             with suppress(sqlite3.Error), closing(engine.raw_connection()) as connection:
                 new: Any = connection.driver_connection
                 if new.execute(empty).fetchone()[0]:
                     made.driver_connection.backup(new)
-        migrate(engine)
+        migrate(engine, **how)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "bring_up_to_date", copy)
@@ -47,7 +47,7 @@ def template() -> Iterator[Callable[[Engine], None]]:
 
 
 @pytest.fixture
-def migrations(template: Callable[[Engine], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def migrations(template: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """New databases are made as everywhere else: for tests of opening itself."""
     monkeypatch.setattr(database, "bring_up_to_date", template)
 

@@ -123,35 +123,6 @@ def busy() -> SharedError:
     )
 
 
-@final
-class LiteConnections:
-    """Connections to SQLite or a witness, one at a time. One that an interrupted call left within
-    a transaction is rolled back by the next call: it would keep every later one waiting. A forked
-    child leaves those of its parent alone.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._left = CallLock(busy), dict[tuple[object, int], list[Any]]()
-
-    @contextmanager
-    def one(self, engine: Engine) -> Iterator[Connection]:
-        """A connection, while nobody else has one."""
-        with self._lock.held():
-            left = self._left.setdefault(this_process(), [])
-            for raw in left:
-                with suppress(engine.dialect.loaded_dbapi.Error):
-                    raw.rollback()
-            left.clear()
-            with engine.connect() as connection:
-                left.append(connection.connection.driver_connection)
-                try:
-                    yield connection
-                except Exception:
-                    left.clear()
-                    raise
-            left.clear()
-
-
 class IdleConnections(QueueCommon[ConnectionPoolEntry]):
     """Connections that wait to be used. SQLAlchemy's own queue is locked in Python, and an
     interruption while the lock is being taken leaves it locked for ever.
@@ -429,6 +400,63 @@ def server_engine(url: URL) -> Engine:
     return engine
 
 
+@final
+class Place:
+    """Where a store, or a witness, is kept: SQLite in a file or in memory, or PostgreSQL.
+
+    Args:
+        path: of the file; None: in memory, or a server.
+        url: of the server.
+    """
+
+    def __init__(self, path: Path | None, url: URL | None = None) -> None:
+        self.path, self.is_server = path, url is not None
+        self.engine = sqlite_engine(path) if url is None else server_engine(url)
+        self._inode = None if path is None else inode_of(path)
+        self._process, self._parents = this_process(), list[Any]()
+        self._lock, self._left = CallLock(busy), dict[tuple[object, int], list[Any]]()
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether another file took the place of the one that was opened: some connections would
+        have one, and some the other.
+        """
+        return self.path is not None and inode_of(self.path) != self._inode
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this process opened it, and not one that was forked since."""
+        return self._process == this_process()
+
+    def follow_fork(self) -> None:
+        """A forked child takes connections of its own."""
+        if not self.is_own:
+            self._parents.append(self.engine.pool)  # whose connections are never closed here
+            self.engine.dispose(close=False)
+            self._process = this_process()
+
+    @contextmanager
+    def alone(self) -> Iterator[Connection]:
+        """A connection, while nobody else has one. One that an interrupted call left within a
+        transaction is rolled back by the next call: it would keep every later one waiting. A forked
+        child leaves those of its parent alone.
+        """
+        with self._lock.held():
+            left = self._left.setdefault(this_process(), [])
+            for raw in left:
+                with suppress(self.engine.dialect.loaded_dbapi.Error):
+                    raw.rollback()
+            left.clear()
+            with self.engine.connect() as connection:
+                left.append(connection.connection.driver_connection)
+                try:
+                    yield connection
+                except Exception:
+                    left.clear()
+                    raise
+            left.clear()
+
+
 def require_durable(engine: Engine) -> None:
     """Refuse a database that may forget what it committed: then noise would be drawn twice.
 
@@ -484,25 +512,45 @@ BEHIND = (
 """A counter that would give numbers again, as logical replication leaves it."""
 
 
-def bring_up_to_date(engine: Engine) -> None:
+def begin_alone(connection: Connection, lock: int) -> None:
+    """Begin a transaction that nobody else writes beside.
+
+    Args:
+        lock: its number, for PostgreSQL.
+    """
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.exec_driver_sql(f"{BEGUN}; SELECT pg_advisory_xact_lock({lock})")
+
+
+def bring_up_to_date(engine: Engine, *, looking: bool) -> None:
     """Make the tables of a new store, or bring an older one up to date.
 
+    Args:
+        looking: whether it has to be up to date, and is only read.
+
     Raises:
-        StoreError: it is of a newer version, or has tables of these names that are not a store's,
+        StoreError: it is of another version, or has tables of these names that are not a store's,
             or lacks a part of its schema.
     """
     with engine.connect() as connection:
         config = config_of(connection)
         script = ScriptDirectory.from_config(config)
         newest = script.get_current_head()
-        if revision_of(connection) == newest:
+        current = revision_of(connection)
+        if looking and current != newest:
+            raise StoreError(
+                f"Expected a store of version {newest}, got {current or 'none'}. Whoever serves it "
+                "brings it up to date, with the same dpbandits."
+            )
+        if looking:
+            return
+        if current == newest:
             require_whole(connection)
             return
         connection.rollback()
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        else:  # one at a time: several workers start at once
-            connection.execute(text("SELECT pg_advisory_xact_lock(7305180139)"))
+        begin_alone(connection, 7305180139)  # several workers start at once
         current = revision_of(connection)
         if current is not None and current not in {
             each.revision for each in script.walk_revisions()
@@ -540,22 +588,6 @@ def require_whole(connection: Connection) -> None:
         )
 
 
-def require_newest(engine: Engine) -> None:
-    """Refuse a store that would have to be brought up to date first.
-
-    Raises:
-        StoreError: it is of another version, or there is none.
-    """
-    with engine.connect() as connection:
-        newest = ScriptDirectory.from_config(config_of(connection)).get_current_head()
-        revision = revision_of(connection)
-    if revision != newest:
-        raise StoreError(
-            f"Expected a store of version {newest}, got {revision or 'none'}. Whoever serves it "
-            "brings it up to date, with the same dpbandits."
-        )
-
-
 # Errors
 
 
@@ -586,9 +618,31 @@ def why(cause: object) -> str:
     return f"{kind}: {message}" if message else kind
 
 
+def database_error(cause: object, what: str) -> StoreError:
+    """What is said of a database that could not be opened, read or written."""
+    advice = (
+        "If this was a change, whether it stands is not known: make the same call again, with the "
+        "key= that it had; no reward is counted twice."
+    )
+    if (getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_CORRUPT:
+        advice = DAMAGED
+    elif what == "opened":
+        advice = (
+            "Is its address right, is its folder there, with room on its disk, and is it a "
+            "database?"
+        )
+    return StoreError(f"The database could not be {what} ({why(cause)}). {advice}")
+
+
 @contextmanager
-def translated(what: str) -> Iterator[None]:
-    """Raise a database's errors in our words: theirs show what was to be written."""
+def translated(
+    what: str, told: Callable[[object, str], Exception] = database_error
+) -> Iterator[None]:
+    """Raise a database's errors in our words: theirs show what was to be written.
+
+    Args:
+        told: makes our error of theirs, and of what could not be done.
+    """
     try:
         yield
     except Error:
@@ -596,21 +650,7 @@ def translated(what: str) -> Iterator[None]:
     except AssertionError as error:
         raise interruption_behind(error) or error from None
     except (SQLAlchemyError, OSError) as error:
-        cause = getattr(error, "orig", None) or error
-        code = getattr(cause, "sqlite_errorcode", 0) or 0
-        if code & 0xFF == sqlite3.SQLITE_CORRUPT:
-            advice = DAMAGED
-        elif what == "opened":
-            advice = (
-                "Is its address right, is its folder there, with room on its disk, and is it a "
-                "database?"
-            )
-        else:
-            advice = (
-                "If this was a change, whether it stands is not known: make the same call again, "
-                "with the key= that it had; no reward is counted twice."
-            )
-        raise StoreError(f"The database could not be {what} ({why(cause)}). {advice}") from None
+        raise told(getattr(error, "orig", None) or error, what) from None
 
 
 def no_scope(name: str) -> Exception:
@@ -1046,26 +1086,19 @@ class Database:
         with translated("opened"):
             if self.file is not None:
                 make_private_file(self.file)
-            self.engine = sqlite_engine(self.file) if self.is_sqlite else server_engine(self.url)
+            self._place = Place(self.file, None if self.is_sqlite else self.url)
+        self.engine = self._place.engine
         try:
             with translated("opened"):
-                if looking:
-                    require_newest(self.engine)
-                else:
-                    bring_up_to_date(self.engine)
+                bring_up_to_date(self.engine, looking=looking)
                 if self.is_durable and not looking:
                     require_durable(self.engine)
         except BaseException:
             self.engine.dispose()
             raise
-        self._inode = None if self.file is None else inode_of(self.file)
         event.listen(self.engine, "connect", lambda *_: self._require_same_file(), insert=True)
         if self.file is not None:
             withdraw_from_others(self.file)
-        self._process, self._left = this_process(), list[Any]()
-        # SQLite has one writer, and lets the others sleep; threads wait here. One in memory has
-        # one connection.
-        self._alone = LiteConnections()
         self._emptied = -math.inf  # a crash may have left a log behind
 
         @event.listens_for(self.engine, "handle_error")
@@ -1090,9 +1123,11 @@ class Database:
         self._require_same_file()
         if write:
             self.require_writer()
+        # SQLite has one writer, and lets the others sleep; threads wait here. One in memory has
+        # one connection.
         is_alone = self.is_sqlite and (write or not self.is_durable)
-        connect: Any = self._alone.one if is_alone else Engine.connect
-        with translated("written" if write else "read"), connect(self.engine) as connection:
+        connect: Any = self._place.alone if is_alone else self.engine.connect
+        with translated("written" if write else "read"), connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
             else:
@@ -1119,25 +1154,19 @@ class Database:
 
     def _require_own_process(self) -> None:
         """A forked child takes connections of its own; a store in memory refuses it."""
-        if self._process == this_process():
-            return
-        if not self.is_durable:
+        if not self.is_durable and not self._place.is_own:
             raise SharedError(
                 "This store in memory was made before the process forked; in the child its people "
                 "would pay twice. Nothing was done. Make it in the process that uses it, or keep "
                 "it in a file: open_store('sqlite:///trial.db')."
             )
-        self._left.append(self.engine.pool)  # the parent's connections are never closed here
-        self.engine.dispose(close=False)
-        self._process = this_process()
+        self._place.follow_fork()
 
     def _require_same_file(self) -> None:
-        """Refuse a file that took the place of the one that was opened: some connections would have
-        one, and some the other.
-        """
+        """Refuse a file that took the place of the one that was opened."""
         with translated("read"):
-            now = None if self.file is None else inode_of(self.file)
-        if now != self._inode:
+            is_moved = self._place.is_moved
+        if is_moved:
             raise StoreError(MOVED_FILE)
 
     @contextmanager
@@ -1284,7 +1313,7 @@ class Database:
         self._require_own_process()
         if self.file is None:
             return
-        with translated("written"), self._alone.one(self.engine) as connection:
+        with translated("written"), self._place.alone() as connection:
             self._emptied = -math.inf  # where somebody reads, the next transaction tries again
             self._empty_log(connection)
 

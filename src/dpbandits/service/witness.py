@@ -35,23 +35,18 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
 
 from dpbandits.core.errors import WitnessError
-from dpbandits.core.locks import this_process
 from dpbandits.service.database import (
-    BEGUN,
     PRESENT,
     Database,
-    LiteConnections,
+    Place,
     address_of,
-    inode_of,
-    interruption_behind,
+    begin_alone,
     make_private_file,
     require_durable,
     run,
-    server_engine,
-    sqlite_engine,
+    translated,
     why,
 )
 from dpbandits.service.tables import COUNTED, HASH, NAME, UID, HeadRow, ScopeKind
@@ -119,6 +114,11 @@ REFUSING = {"sqlite": ("_no_update", "_no_delete"), "postgresql": ("_append_only
 """How the names of these triggers end."""
 
 
+AGAIN = "See to that, and make the call again. What this call computed is not shown."
+LOCK = 7305180140
+"""Of PostgreSQL, while a witness is written."""
+
+
 class Mark(NamedTuple):
     """How far a campaign has come: fences, releases, and a hash over those."""
 
@@ -181,18 +181,16 @@ class Witness:
         looking: bool = False,
         store: Database | None = None,
     ) -> None:
-        self._looking, self._alone, self._process = looking, LiteConnections(), this_process()
-        self._is_server = is_server(place)
-        self.path = None if place is None or self._is_server else Path(place)
+        self._looking = looking
+        self._opened: Place | None = None
+        self._url = make_url(str(place)) if is_server(place) else None
+        self.path = None if place is None or self._url is not None else Path(place)
         self.place = "in memory" if place is None else str(place)
-        if self._is_server:
-            self.place = address_of(make_url(self.place))
-        self._engine: Any = server_engine(make_url(str(place))) if self._is_server else None
-        self._inode: tuple[int, int] | None = None
-        self._left = list[Any]()
-        if self._is_server or self.path is None or make or self.path.exists():
+        if self._url is not None:
+            self.place = address_of(self._url)
+        if self.path is None or make or self.path.exists():
             try:
-                with self._told("opened"):
+                with translated("opened", self._error):
                     self._open(store)
             except BaseException:
                 self.close()
@@ -206,18 +204,16 @@ class Witness:
     def __repr__(self) -> str:
         return f"Witness({self.place!r})"
 
-    def _open(self, store: Database | None = None) -> None:
+    def _open(self, store: Database | None = None) -> Place:
         """Open it, make its tables and triggers where they are missing, and read it once."""
-        if self.path is not None:
-            if not self._looking:
-                make_private_file(self.path)
-            self._inode = inode_of(self.path)
-        if not self._is_server:
-            self._engine = sqlite_engine(self.path)
-        if self._is_server and store is not None:
-            require_other_server(self._engine, store)
-        require_durable(self._engine) if self.path is not None or self._is_server else None
-        with self._engine.connect() as connection:
+        if self.path is not None and not self._looking:
+            make_private_file(self.path)
+        opened = self._opened = Place(self.path, self._url)
+        if opened.is_server and store is not None:
+            require_other_server(opened.engine, store)
+        if opened.is_server or self.path is not None:
+            require_durable(opened.engine)
+        with opened.engine.connect() as connection:
             dialect = connection.dialect.name
             named = {name + end for name in metadata.tables for end in ("", *REFUSING[dialect])}
             missing = named - set(connection.exec_driver_sql(PRESENT[dialect]).scalars())
@@ -227,12 +223,13 @@ class Witness:
                 connection.rollback()
                 self._make_tables(connection)
             connection.execute(select(func.count()).select_from(mark_table)).scalar()
+        return opened
 
     def _make_tables(self, connection: Connection) -> None:
         """Make what is missing."""
-        self._begin(connection)
+        begin_alone(connection, LOCK)
         names = inspect(connection).get_table_names()
-        if names and mark_table.name not in names and not self._is_server:
+        if names and mark_table.name not in names and self._url is None:
             raise self._strange()
         metadata.create_all(connection)
         for table in metadata.sorted_tables:
@@ -240,60 +237,39 @@ class Witness:
                 connection.exec_driver_sql(statement.format(table=table.name))
         connection.commit()
 
-    def _begin(self, connection: Connection) -> None:
-        """Begin to write, while nobody else does."""
-        if self._is_server:
-            connection.exec_driver_sql(f"{BEGUN}; SELECT pg_advisory_xact_lock(7305180140)")
-        else:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
     def _strange(self) -> WitnessError:
         return WitnessError(
             f"Expected {self.place} to be a witness of dpbandits; it is another file, or damaged. "
             "Nothing was done."
         )
 
-    @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except AssertionError as error:
-            raise interruption_behind(error) or error from None
-        except (SQLAlchemyError, OSError) as error:
-            cause = getattr(error, "orig", None) or error
-            if type(cause).__name__ == "DatabaseError":
-                raise self._strange() from None
-            if what == "opened":
-                raise WitnessError(
-                    f"The witness {self.place} could not be opened ({why(cause)}). Is its address "
-                    "right, is its folder there, with room on its disk, and is it a witness?"
-                ) from None
-            hint = "Is the disk full?" if what == "written" else "May this process read it?"
-            raise WitnessError(
-                f"The witness {self.place} could not be {what} ({why(cause)}). {hint} See to that, "
-                "and make the call again. What this call computed is not shown."
-            ) from None
+    def _error(self, cause: object, what: str) -> WitnessError:
+        if type(cause).__name__ == "DatabaseError":
+            return self._strange()
+        advice = {
+            "opened": "Is its address right, is its folder there, with room on its disk, and is it "
+            "a witness?",
+            "read": f"May this process read it? {AGAIN}",
+            "written": f"Is the disk full? {AGAIN}",
+        }
+        why_not = f"could not be {what} ({why(cause)})"
+        return WitnessError(f"The witness {self.place} {why_not}. {advice[what]}")
 
     @contextmanager
     def _connected(self, what: str) -> Iterator[Connection | None]:
         """A connection; None: there is no witness, and it is only read."""
-        if self._process != this_process():  # a forked child takes connections of its own
-            self._process = this_process()
-            if self._engine is not None:
-                self._left.append(self._engine.pool)
-                self._engine.dispose(close=False)
-        with self._told(what):
-            if self._engine is None:
-                if what == "read" and self.path is not None and not self.path.exists():
-                    yield None
-                    return
-                self._open()
-            if self.path is not None and inode_of(self.path) != self._inode:
+        with translated(what, self._error):
+            if self._opened is None and what == "read" and self.path and not self.path.exists():
+                yield None
+                return
+            opened = self._opened or self._open()
+            opened.follow_fork()
+            if opened.is_moved:
                 raise WitnessError(
                     f"The witness {self.place} was replaced while it was in use. Nothing was done. "
                     "Put the file back as it was, and open the store again."
                 )
-            with self._alone.one(self._engine) as connection:
+            with opened.alone() as connection:
                 yield connection
 
     def _rows(self, query: Any) -> Sequence[Row[Any]]:
@@ -306,7 +282,7 @@ class Witness:
         """A transaction that nobody else writes beside, committed as the block is left."""
         with self._connected("written") as connection:
             assert connection is not None
-            self._begin(connection)
+            begin_alone(connection, LOCK)
             yield connection
             connection.commit()
 
@@ -423,8 +399,8 @@ class Witness:
 
     def close(self) -> None:
         """Let go of the witness."""
-        if self._engine is not None and self._process == this_process():
-            self._engine.dispose()
+        if self._opened is not None and self._opened.is_own:
+            self._opened.engine.dispose()
 
 
 def is_server(place: str | Path | None) -> bool:

@@ -19,7 +19,7 @@ import sqlalchemy.exc
 
 import dpbandits as dpb
 from dpbandits.service import operations as ops
-from dpbandits.service import transaction
+from dpbandits.service import transaction, witness
 from dpbandits.service.database import Database
 from dpbandits.service.server.serving import run_maintenance
 from dpbandits.service.transaction import QueuedCall, Written
@@ -124,7 +124,7 @@ STANDS: dict[str, tuple[Fault, Any]] = {
     "commit": (committed(stands=False), dpb.StoreError),
     "reply": (committed(stands=True), dpb.StoreError),
     **{f"writing {table}": (picky(table, FAILS), dpb.StoreError) for table in TABLES},
-    "witness": (patched(Witness, "_begin"), (dpb.StoreError, dpb.WitnessError)),
+    "witness": (patched(witness, "begin_alone"), (dpb.StoreError, dpb.WitnessError)),
     "unwitnessed": (patched(Witness, "add"), dpb.StoreError),
     "unwitnessed, full": (patched(Witness, "add", MemoryError), dpb.StoreError),
     "unwitnessed, killed": (patched(Witness, "add", KeyboardInterrupt), KeyboardInterrupt),

@@ -23,7 +23,6 @@ import dpbandits as dpb
 from dpbandits.service.database import Rows
 from dpbandits.service.operations import told_pairs
 from dpbandits.service.transaction import QueuedCall
-from dpbandits.service.witness import Witness
 from tests.service.conftest import Open
 from tests.service.timelines import Lite, create, inside
 
@@ -133,7 +132,7 @@ def test_an_interruption_of_the_witness_keeps_its_name(
     campaign = create(make())
     answers = [(each, 1) for each in campaign.ask(12)]
     with monkeypatch.context() as patched:
-        patched.setattr(Witness, "_begin", renamed)
+        patched.setattr("dpbandits.service.witness.begin_alone", renamed)
         with pytest.raises(Alarm):
             campaign.tell_many(answers)
     assert campaign.tell_many(answers) == ["already"] * 12
@@ -253,7 +252,7 @@ def test_a_forked_child_waits_for_nobody(
         host, began, go_on = campaign._calls.host, threading.Event(), threading.Event()
 
         def hold() -> None:
-            with host._lock.held(), host.witness._alone._lock.held():
+            with host._lock.held(), host.witness._opened._lock.held():
                 began.set()
                 go_on.wait(60)
 

@@ -167,12 +167,12 @@ def test_an_interruption_leaves_a_witness_on_a_server_usable(
     with lite.open(witness=server.fresh("interrupted")) as store:
         campaign = create(store)
 
-        def interrupted(_: Witness, connection: Connection) -> None:
+        def interrupted(connection: Connection, _: int) -> None:
             connection.invalidate()  # as SQLAlchemy does
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patched:
-            patched.setattr(Witness, "_begin", interrupted)
+            patched.setattr("dpbandits.service.witness.begin_alone", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 turns(campaign, 40)
         turns(campaign, 40)
