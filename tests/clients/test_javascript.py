@@ -12,9 +12,9 @@ import pytest
 from benchmarks.service.over_http import server
 
 import dpbandits as dpb
-from dpbandits.service.models import CampaignDecision
 from dpbandits.service.opening import open_store
-from dpbandits.service.server.access import Access
+from dpbandits.service.operations import CampaignDecision
+from dpbandits.service.server.app import Access
 from dpbandits.version import __version__
 from tests.clients.browser import served, visited
 from tests.places import REPOSITORY

@@ -15,7 +15,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.server import serving
-from dpbandits.service.server.access import Access
+from dpbandits.service.server.app import Access
 from tests.service.conftest import KEY, Open
 from tests.service.http.web import POLICY, client_of
 from tests.service.timelines import Lite, create, turns

@@ -608,7 +608,7 @@ def create_key(
 ) -> None:
     """A new key, shown this once."""
     with one_line_errors(), opened_database(store, witness, makes=True) as found:
-        from dpbandits.service.server.access import Access
+        from dpbandits.service.server.app import Access
 
         if sys.stdout is None:
             raise ValueError("Expected an open standard output, to show the key. None was made.")
@@ -647,7 +647,7 @@ def revoke_key(
 ) -> None:
     """The key of this name opens nothing any more."""
     with one_line_errors(), opened_database(store, witness) as found:
-        from dpbandits.service.server.access import Access
+        from dpbandits.service.server.app import Access
 
         if name not in {row.name for row in found.database.access_keys()}:
             raise ValueError(

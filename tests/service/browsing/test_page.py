@@ -17,7 +17,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import dpbandits as dpb
-from dpbandits.service.server.access import Access
+from dpbandits.service.server.app import Access
 from dpbandits.service.views import VIEWS
 from tests.service.browsing.chromium import Browser, at_work, in_chromium
 

@@ -16,8 +16,7 @@ from fastapi import Request
 import dpbandits as dpb
 from dpbandits.service.operations import OPERATIONS
 from dpbandits.service.server import serving
-from dpbandits.service.server.access import Access
-from dpbandits.service.server.app import make_app
+from dpbandits.service.server.app import Access, make_app
 from tests.service.conftest import Open
 from tests.service.http.web import at_once, client_of, from_environment, remote, served
 from tests.service.timelines import Lite, copy_file, create

@@ -20,8 +20,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.service.client import RemoteStore
 from dpbandits.service.server import serving
-from dpbandits.service.server.access import Access
-from dpbandits.service.server.app import make_app
+from dpbandits.service.server.app import Access, make_app
 from dpbandits.service.store import CampaignStore
 from tests.service.timelines import KEY, Lite
 

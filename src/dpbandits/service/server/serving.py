@@ -22,8 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from dpbandits.core.errors import StoreError, WitnessError
 from dpbandits.policies.recommended import recommend
 from dpbandits.service.opening import open_store
-from dpbandits.service.server.access import Access
-from dpbandits.service.server.app import LOCAL, make_app
+from dpbandits.service.server.app import LOCAL, Access, make_app
 from dpbandits.service.server.connections import ConnectionLimits, LimitedProtocol, backlog_for
 from dpbandits.service.store import CampaignStore
 
