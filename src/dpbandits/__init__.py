@@ -152,8 +152,8 @@ if TYPE_CHECKING:
     from dpbandits.local.client import Client
     from dpbandits.policies.recommended import recommend
     from dpbandits.service.campaign import Campaign as Campaign
-    from dpbandits.service.models import CampaignDecision as CampaignDecision
     from dpbandits.service.opening import open_async_store, open_store
+    from dpbandits.service.operations import CampaignDecision as CampaignDecision
     from dpbandits.service.store import CampaignStore as CampaignStore
     from dpbandits.session.estimator import Estimate, Estimator, estimate
     from dpbandits.session.releases_only import JointDPSession
@@ -351,7 +351,7 @@ __all__ = [
 WHERE_USED = {
     "AuditReport": "dpbandits.auditing.report",
     "Campaign": "dpbandits.service.campaign",
-    "CampaignDecision": "dpbandits.service.models",
+    "CampaignDecision": "dpbandits.service.operations",
     "CampaignStore": "dpbandits.service.store",
     "Client": "dpbandits.local.client",
     "DelayLaw": "dpbandits.simulation.plain",

@@ -18,7 +18,6 @@ from dpbandits.policies.contract import Policy
 from dpbandits.service import operations as ops
 from dpbandits.service.models import (
     ArmState,
-    CampaignDecision,
     CampaignEvent,
     DecisionPage,
     LedgerLine,
@@ -27,10 +26,11 @@ from dpbandits.service.models import (
     StoredDecision,
     StoredRelease,
     Summary,
-    TellStatus,
 )
 from dpbandits.service.operations import (
+    CampaignDecision,
     OperationModel,
+    TellStatus,
     checked_caller,
     id_of,
     made,

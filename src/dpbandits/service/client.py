@@ -51,24 +51,24 @@ from dpbandits.service.campaign import PAGE_ROWS, Campaign, Then
 from dpbandits.service.creation import sent_creation
 from dpbandits.service.models import (
     ArmState,
-    CampaignDecision,
     DecisionPage,
     LedgerLine,
     Scope,
     StoredDecision,
     Summaries,
     Summary,
-    TellStatus,
 )
 from dpbandits.service.operations import (
     MOST_ITEMS,
     Ask,
+    CampaignDecision,
     DecisionsOperation,
     OperationModel,
     Pending,
     ResolvingOperation,
     Settle,
     Tell,
+    TellStatus,
     Void,
 )
 from dpbandits.service.refusals import REASONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, final
+from typing import Annotated, Any, Literal, NamedTuple, Self, final
 
 import numpy as np
 from pydantic import (
@@ -19,13 +19,10 @@ from pydantic import (
 )
 
 from dpbandits.core.inputs import converted
-from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
-from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
 from dpbandits.session.contexts import Predictions
-from dpbandits.session.decisions import Decision
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import as_plain
 from dpbandits.session.statement import time_words
@@ -41,114 +38,6 @@ class Record(BaseModel):
     """A reply, or a row of one."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True, from_attributes=True)
-
-
-class Reply(Record):
-    """The reply to an operation, made of its answer: its only field, if it says no more."""
-
-    @classmethod
-    def of(cls, answer: Any) -> Self:
-        return cls(**dict.fromkeys(cls.model_fields, answer))
-
-    def made(self) -> Any:
-        """The answer."""
-        return next(iter(dict(self).values()))
-
-
-TellStatus = Literal["recorded", "already", "unknown", "gone"]
-"""What became of an answer. already: the decision was resolved before. unknown: there is no such
-decision. gone: it is void, its time has passed, a restored database gave it up, or its policy is
-past its horizon.
-"""
-
-
-if TYPE_CHECKING:  # as for `Decision`, whatever is validated
-    AnyAction = Any
-    Observed = tuple[int, ...] | Any
-    Named = str | Any
-else:
-    AnyAction, Observed, Named = Action, tuple[int, ...] | None, ArmLabel
-
-
-class CampaignDecision(Record):
-    """A decision: play `action` and tell the reward under `id`. Public.
-
-    As `Decision`, but its id is a name of 32 hexadecimal digits.
-
-    Args:
-        campaign: the campaign's name; with segments or a holdout followed by "/" and the part's.
-        propensity: how likely the action was; None where it was drawn from a posterior.
-        message: in the local model, what the user's device is sent.
-    """
-
-    id: str
-    action: AnyAction
-    round: int
-    observe: Observed = None
-    campaign: str = ""
-    label: Named = None
-    learn: bool = True
-    propensity: float | None = 1.0
-    message: str | None = None
-
-    def to_json(self) -> str:
-        """The message for the user's device (`dpbandits.Client`).
-
-        Raises:
-            MessageError: nobody learns from this decision, so no device reports on it.
-        """
-        made = self.round, self.action, self.round, self.observe, self.campaign
-        return Decision(*made, learn=self.learn).to_json()
-
-
-class AskReply(Reply):
-    """Decisions that were made."""
-
-    decisions: list[CampaignDecision]
-
-
-class Result(Record):
-    """What became of one answer."""
-
-    id: str
-    status: TellStatus
-
-
-class Results(Reply):
-    """What became of each answer."""
-
-    results: list[Result]
-
-
-class RecordedBatch(Reply):
-    """What became of a batch of outcomes."""
-
-    status: TellStatus
-
-
-class AddedArm(Reply):
-    """The number of a new arm."""
-
-    arm: int
-
-
-class Voided(Reply):
-    """How many decisions were made void."""
-
-    void: int
-
-
-class Done(Reply):
-    """A change was made."""
-
-    status: Literal["done"] = "done"
-
-    @classmethod
-    def of(cls, answer: Any) -> Self:
-        return cls()
-
-    def made(self) -> None:
-        return None
 
 
 class LedgerLine(Record):

@@ -1,8 +1,8 @@
 """Every operation on a campaign, in one table.
 
-An operation is a model: what a caller sends, whether in Python, over HTTP or in a shell. `run`
-changes the campaign within a transaction; whatever refuses it does so before anything was changed.
-Routes, client and commands are made from `OPERATIONS`.
+An operation is a model: what a caller sends, whether in Python, over HTTP or in a shell; it names
+the model of its reply. `run` changes the campaign within a transaction; whatever refuses it does so
+before anything was changed. Routes, client and commands are made from `OPERATIONS`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, final
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    final,
+)
 from uuid import UUID
 
 import numpy as np
@@ -28,21 +38,12 @@ from pydantic import (
 
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
+from dpbandits.core.plan import Action
 from dpbandits.local.messages import report_from_json
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import flaw, no_number, read_or_none, reward_parts
-from dpbandits.service.models import (
-    AddedArm,
-    AskReply,
-    CampaignDecision,
-    Done,
-    RecordedBatch,
-    Reply,
-    Result,
-    Results,
-    TellStatus,
-    Voided,
-)
+from dpbandits.policies.contract import ArmLabel
+from dpbandits.service.models import Record
 from dpbandits.service.parts import Part, held_answers_of, known_decisions, leave_due
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
@@ -81,6 +82,119 @@ MOST_AT_ONCE = 100_000
 
 MOST_ELIGIBLE = 32 * 2**20
 """Characters in which the eligible arms of one ask are kept, beside each of its decisions."""
+
+# What is replied
+
+
+class Reply(Record):
+    """The reply to an operation, made of its answer: its only field, if it says no more."""
+
+    @classmethod
+    def of(cls, answer: Any) -> Self:
+        return cls(**dict.fromkeys(cls.model_fields, answer))
+
+    def made(self) -> Any:
+        """The answer."""
+        return next(iter(dict(self).values()))
+
+
+TellStatus = Literal["recorded", "already", "unknown", "gone"]
+"""What became of an answer. already: the decision was resolved before. unknown: there is no such
+decision. gone: it is void, its time has passed, a restored database gave it up, or its policy is
+past its horizon.
+"""
+
+
+if TYPE_CHECKING:  # as for `Decision`, whatever is validated
+    AnyAction = Any
+    Observed = tuple[int, ...] | Any
+    Named = str | Any
+else:
+    AnyAction, Observed, Named = Action, tuple[int, ...] | None, ArmLabel
+
+
+class CampaignDecision(Record):
+    """A decision: play `action` and tell the reward under `id`. Public.
+
+    As `Decision`, but its id is a name of 32 hexadecimal digits.
+
+    Args:
+        campaign: the campaign's name; with segments or a holdout followed by "/" and the part's.
+        propensity: how likely the action was; None where it was drawn from a posterior.
+        message: in the local model, what the user's device is sent.
+    """
+
+    id: str
+    action: AnyAction
+    round: int
+    observe: Observed = None
+    campaign: str = ""
+    label: Named = None
+    learn: bool = True
+    propensity: float | None = 1.0
+    message: str | None = None
+
+    def to_json(self) -> str:
+        """The message for the user's device (`dpbandits.Client`).
+
+        Raises:
+            MessageError: nobody learns from this decision, so no device reports on it.
+        """
+        made = self.round, self.action, self.round, self.observe, self.campaign
+        return Decision(*made, learn=self.learn).to_json()
+
+
+class AskReply(Reply):
+    """Decisions that were made."""
+
+    decisions: list[CampaignDecision]
+
+
+class Result(Record):
+    """What became of one answer."""
+
+    id: str
+    status: TellStatus
+
+
+class Results(Reply):
+    """What became of each answer."""
+
+    results: list[Result]
+
+
+class RecordedBatch(Reply):
+    """What became of a batch of outcomes."""
+
+    status: TellStatus
+
+
+class AddedArm(Reply):
+    """The number of a new arm."""
+
+    arm: int
+
+
+class Voided(Reply):
+    """How many decisions were made void."""
+
+    void: int
+
+
+class Done(Reply):
+    """A change was made."""
+
+    status: Literal["done"] = "done"
+
+    @classmethod
+    def of(cls, answer: Any) -> Self:
+        return cls()
+
+    def made(self) -> None:
+        return None
+
+
+# What is sent
 
 Item = TypeVar("Item")
 Items = Annotated[list[Item], Field(max_length=MOST_ITEMS, fail_fast=True)]
