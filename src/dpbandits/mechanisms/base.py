@@ -568,17 +568,11 @@ class Exact(Separable):
 
     grid: Grid = Grid()
     public_memory = True
+    guarantee = None
+    law = AnswerLaw("none")
 
     def __post_init__(self) -> None:
         require_grid(self.grid)
-
-    @property
-    def guarantee(self) -> None:
-        return None
-
-    @property
-    def law(self) -> AnswerLaw:
-        return AnswerLaw("none")
 
     def noised_sum(self, answer: Answer, release: int) -> NoisedSum:
         return NoisedSum(answer.total, answer.rounds, ())

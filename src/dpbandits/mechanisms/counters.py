@@ -458,8 +458,11 @@ class SignedNodes(PureDP):
     ahead = True
     proof: ClassVar[str] = "signed_tree"
 
-    def _check_base(self) -> None:
-        base = best_base(self.leaves) if self.base is None else self.base
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        leaves = whole_number(self.leaves, "leaves", 1, 2**62, of="releases")
+        object.__setattr__(self, "leaves", leaves)
+        base = best_base(leaves) if self.base is None else self.base
         if whole_number(base, "base", 3) % 2 == 0:
             raise ValueError(f"Expected base={base} to be odd, such as {base + 1}.")
         object.__setattr__(self, "base", base)
@@ -567,7 +570,6 @@ class SignedTree(SignedNodes, RunningSums):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_sizes()
-        self._check_base()
         if self.actions * self.share > FINEST:
             raise ValueError(
                 f"Expected epsilon of at most {FINEST * self.levels // self.actions:,} for "
@@ -624,12 +626,6 @@ class SignedCounter(SignedNodes, ArmTrees):
         leaves: the most releases of one coordinate.
         base: see `SignedTree`.
     """
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        leaves = whole_number(self.leaves, "leaves", 1, 2**62, of="releases")
-        object.__setattr__(self, "leaves", leaves)
-        self._check_base()
 
     def start(self) -> SignedMemory:
         return SignedMemory(0, 0, [0], self._no_noise())

@@ -202,12 +202,8 @@ which costs twice as much.
 """
 
 
-class LagTest(NamedTuple):
-    """A test whether `arm` is far behind the best of its rivals, by the sparse vector `vector`."""
-
-    vector: int
-    arm: int
-    rivals: tuple[int, ...]
+LagTest = tuple[int, int, tuple[int, ...]]
+"""A sparse vector, and an arm that it tests whether it is far behind the best of its rivals."""
 
 
 class Compared(NamedTuple):
@@ -307,25 +303,26 @@ class Comparisons(PureDP):
                 for rival in alive_arms(now):
                     pair = min(arm, rival) * len(now.alive) + max(arm, rival)
                     if rival != arm and now.alive[arm] and now.alive[rival]:
-                        yield LagTest(pair, arm, (rival,))
+                        yield pair, arm, (rival,)
             elif others := tuple(each for each in alive_arms(now) if each != arm):
-                yield LagTest(arm if self.watch == "arms" else 0, arm, others)
+                yield arm if self.watch == "arms" else 0, arm, others
 
     def _run_test(self, now: Compared, test: LagTest, noise: Noise) -> None:
         """Run one test; if the arm is as far behind as the bar, eliminate it."""
         steps, epsilon = self.grid.steps, self.share(len(now.alive)) * SHARE
-        compared = (test.arm, *test.rivals)
+        vector, arm, rivals = test
+        compared = (arm, *rivals)
         count = min(now.counts[arm] for arm in compared)
         sums = [now.sums[arm] * count // now.counts[arm] for arm in compared]
-        threshold = now.thresholds[test.vector]
+        threshold = now.thresholds[vector]
         if threshold is None:
             threshold = noise.threshold(sensitivity=steps, epsilon=epsilon)
-            now.thresholds[test.vector] = threshold
+            now.thresholds[vector] = threshold
         bar = math.ceil(min(steps * self.bar(count), 2.0**1000))
         lead = max(sums[1:]) - sums[0]
         if noise.exceeds(lead, bar, threshold, sensitivity=steps, epsilon=epsilon):
-            self._eliminate(now, test.arm)
-            if self.watch == "one" and len(test.rivals) > 1:  # restart
+            self._eliminate(now, arm)
+            if self.watch == "one" and len(rivals) > 1:  # restart
                 now.thresholds[0] = noise.threshold(sensitivity=steps, epsilon=epsilon)
 
     def _eliminate(self, now: Compared, arm: int) -> None:

@@ -81,14 +81,23 @@ def evidence(x: Floats, target: float, eps: float) -> Floats:
     """Return d_eps(x, target) for x <= target, the vectorised form of `formulas.indices.d_eps`."""
     if target >= 1.0:
         return np.asarray(eps * (1.0 - x)) if math.isfinite(eps) else np.full(x.shape, math.inf)
-    some = np.maximum(x, 1e-300)
-    plain = (1.0 - x) * (np.log1p(-x) - math.log1p(-target)) + x * np.log(some / target)
-    if math.isinf(eps):
-        return np.asarray(np.maximum(0.0, plain))
-    shrunk = target * math.exp(-eps)
-    edge = shrunk / (1.0 - target + shrunk)
-    linear = -math.log1p(target * math.expm1(-eps)) - eps * x
-    return np.asarray(np.where(x >= edge, np.maximum(0.0, plain), linear))
+    return distances(x, np.array(target), None if math.isinf(eps) else eps)
+
+
+def distances(x: Floats, y: Floats, epsilon: float | None) -> Floats:
+    """Return kl(x, y), or d_eps(x, y); y >= x."""
+    y = np.minimum(y, 1.0 - 1e-15)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(x > 0.0, x * np.log(x / y), 0.0)
+        second = np.where(x < 1.0, (1.0 - x) * np.log((1.0 - x) / (1.0 - y)), 0.0)
+    divergence = first + second
+    if epsilon is None:
+        return np.asarray(np.maximum(divergence, 0.0))
+    shrunk = y * math.exp(-epsilon)
+    near = x >= shrunk / (1.0 - y + shrunk)
+    return np.asarray(
+        np.where(near, divergence, -np.log1p(y * math.expm1(-epsilon)) - epsilon * x).clip(0.0)
+    )
 
 
 # Policies that play the largest upper confidence bounds: one arm, or the elements of a basis.

@@ -305,7 +305,13 @@ class NewestBatches(PrivatePolicy):
 
 @policy_dataclass
 class GrowingSums(PrivatePolicy):
-    """Base class of policies that release the sum of all batches, each with its draw of noise."""
+    """Base class of policies that release the sum of all batches, each with its draw of noise.
+
+    Args:
+        first: rounds in an arm's first batch.
+    """
+
+    first: int | None = None
 
     def mechanism(self) -> LazyCumulative:
         return LazyCumulative(epsilon=self.budget, grid=Grid(steps=self.grid))
@@ -318,12 +324,11 @@ class Identified(NamedTuple):
     rounds: int
 
 
-@policy_dataclass
-class StatisticsPolicy(Policy):
-    """Base class of policies whose state is the released statistics of each arm."""
+class FoldsReleases:
+    """What policies have alike whose state is the released statistics of each arm."""
 
     @final
-    def init(self) -> Statistics:
+    def init(self: Any) -> Statistics:
         return empty(self.arms)
 
     @final
@@ -335,6 +340,11 @@ class StatisticsPolicy(Policy):
         self, state: Statistics, release: Release, arms: Collection[int] | None = None
     ) -> Statistics:
         return fold_dropped(state, release, arms)
+
+
+@policy_dataclass
+class StatisticsPolicy(FoldsReleases, Policy):
+    """Base class of policies for single arms whose state is the released statistics of each."""
 
     @final
     def widened(self, state: Statistics, arms: int) -> Statistics:

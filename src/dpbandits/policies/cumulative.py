@@ -103,7 +103,6 @@ class DPKLUCB(IndexPolicy, GrowingSums):
         proof="dp_klucb",
         baseline="KLUCB",
     )
-    first: int | None = None
     alpha: float = 1.5
     preset: str = "default"
 
@@ -171,7 +170,6 @@ class DPIMED(IndexPolicy, GrowingSums):
         baseline="KLUCB",
     )
 
-    first: int | None = None
     alpha: float = 1.5
 
     def validate(self) -> None:
@@ -292,7 +290,6 @@ class DPRateIMED(IndexPolicy, GrowingSums):
         "safe": RateConstants(1.5, 48, 3.0, None, 4.0, 0.6),
     }
     preset: str = "balanced"
-    first: int | None = None
     alpha: float | None = None
     level: float | None = None
     counted: int | None = None

@@ -235,12 +235,8 @@ FIRST = 1e15
 """Weight of an element without a release: the first bases cover all elements except loops."""
 
 
-class Shared(NamedTuple):
-    """The level, and mean and variance of the prior ("sharp"), for all arms."""
-
-    level: float
-    centre: float
-    spread: float
+Shared = tuple[float, float, float]
+"""The level, and mean and variance of the prior ("sharp"), for all arms."""
 
 
 @policy_dataclass
@@ -349,8 +345,7 @@ class JointReleases(PrivatePolicy):
             return Hold(action, max(1, int((self.alpha - 1) * state.t)), ())
         if self.too_many(state, released):
             explored = explored_arms(state, released, self.problem.size)
-            prior = shared.centre, shared.spread
-            action = self.best(weights_for(state, upper, {*explored, *in_flight}, *prior))
+            action = self.best(weights_for(state, upper, {*explored, *in_flight}, *shared[1:]))
             released = tuple(
                 arm
                 for arm in action
@@ -413,8 +408,8 @@ class JointReleases(PrivatePolicy):
         if self.preset == "proved" and log_t > 1.0:
             level += 4.0 * factor * math.log(log_t)
         if self.preset != "sharp":
-            return Shared(level, 0.5, 0.0)
-        return Shared(level, *fitted_to(s))
+            return level, 0.5, 0.0
+        return level, *fitted_to(s)
 
     @final
     def bounds(
@@ -423,7 +418,7 @@ class JointReleases(PrivatePolicy):
         """Return upper (side 1) or lower (−1) confidence bounds of these arms' means; an arm
         without a release gets a value above all bounds, or 0.
         """
-        matroid, prior = isinstance(self.problem, Matroid), (shared.centre, shared.spread)
+        matroid, prior = isinstance(self.problem, Matroid), shared[1:]
         released = [arm for arm in arms if s.rounds[arm]]
         if matroid and self.preset == "sharp":
             known = iter(normal_bounds(s, released, self.level or 0.0, *prior, side))
@@ -438,7 +433,7 @@ class JointReleases(PrivatePolicy):
         if self.preset != "sharp":
             rate = rate_index if side > 0.0 else rate_lower
             known = s.totals[arm], s.rounds[arm], s.drawn[arm]
-            return rate(*known, shared.level, float(self.budget))
+            return rate(*known, shared[0], float(self.budget))
         read, prior = (s.weighted[arm], s.precisions[arm], s.rounds[arm]), shared[1:]
         return summed_bound(*read, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
 

@@ -17,6 +17,7 @@ from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies.arm_bounds import (
     counted,
+    distances,
     falling_sum,
     noise_chance,
     sum_radii,
@@ -443,19 +444,3 @@ def raised_means(start: Floats, slope: Floats, epsilon: float | None) -> Floats:
         turned = 1.0 / -math.expm1(-epsilon) - 1.0 / slope
         raised = np.where(slope <= turning(start, epsilon), raised, turned)
     return np.asarray(np.clip(raised, start, 1.0))
-
-
-def distances(x: Floats, y: Floats, epsilon: float | None) -> Floats:
-    """Return kl(x, y), or d_eps(x, y); y >= x."""
-    y = np.minimum(y, 1.0 - 1e-15)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first = np.where(x > 0.0, x * np.log(x / y), 0.0)
-        second = np.where(x < 1.0, (1.0 - x) * np.log((1.0 - x) / (1.0 - y)), 0.0)
-    divergence = first + second
-    if epsilon is None:
-        return np.asarray(np.maximum(divergence, 0.0))
-    shrunk = y * math.exp(-epsilon)
-    near = x >= shrunk / (1.0 - y + shrunk)
-    return np.asarray(
-        np.where(near, divergence, -np.log1p(y * math.expm1(-epsilon)) - epsilon * x).clip(0.0)
-    )

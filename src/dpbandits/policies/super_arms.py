@@ -5,7 +5,7 @@ local model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -32,8 +32,8 @@ from dpbandits.oracles.base import DecisionSet, SuperArm, shortened
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import ExplicitSet
 from dpbandits.policies.arm_bounds import excess
-from dpbandits.policies.base import PrivatePolicy, Statistics, empty, fold, fold_dropped
-from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
+from dpbandits.policies.base import FoldsReleases, PrivatePolicy, Statistics
+from dpbandits.policies.contract import About, ArmsField, Policy, policy_dataclass
 from dpbandits.policies.formulas.indices import dp_klucb, growing_batch
 from dpbandits.policies.formulas.joint import joint_level, report_square
 from dpbandits.policies.super_arm_bounds import (
@@ -62,7 +62,7 @@ from dpbandits.policies.weights import arm_weights, checked_arm_weights, shares_
 
 
 @policy_dataclass
-class SuperArmPolicy(Policy):
+class SuperArmPolicy(FoldsReleases, Policy):
     """Base class of policies that play a super arm each round and see the reward of every arm in
     it.
 
@@ -82,20 +82,6 @@ class SuperArmPolicy(Policy):
         check_problem(self.problem, matroid=self.about.matroid)
         object.__setattr__(self, "arms", self.problem.arms)
         super().__post_init__()
-
-    @final
-    def init(self) -> Statistics:
-        return empty(self.arms)
-
-    @final
-    def update(self, state: Statistics, plan: Plan, release: Release) -> Statistics:
-        return fold(state, release)
-
-    @final
-    def dropped(
-        self, state: Statistics, release: Release, arms: Collection[int] | None = None
-    ) -> Statistics:
-        return fold_dropped(state, release, arms)
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         """Play the best super arm for the upper bounds mean + `bonus`, clipped at 1.
