@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import polars as pl
 import pytest
 
 import dpbandits as dpb
 from dpbandits.core.contexts import checked_context, checked_features, checked_rows
+from dpbandits.service.operations import plain_contexts
 
 
 def test_a_context_is_kept_in_whole_steps_and_no_longer_than_one() -> None:
@@ -54,6 +58,34 @@ def test_longer_contexts_are_shortened_where_that_was_asked_for() -> None:
     assert named.tolist() == [0.25, 0.5]
     with pytest.raises(ValueError, match="have no names"):
         checked_context({"a": 0.25}, 1)
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
+def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
+    """They were taken by their places: a frame whose columns were in another order gave each
+    feature's weight to another one.
+    """
+    names = ["age", "late", "one"]
+    rows = dpb.UnitContexts(np.random.default_rng(3).normal(size=(40, 2)))
+    contexts = rows(np.random.default_rng(4).normal(size=(40, 2)))
+    turned = frame({name: contexts[:, names.index(name)] for name in ("one", "age", "late")})
+    assert np.array_equal(checked_rows(turned, 3, names=names), contexts)
+    row = pd.DataFrame(turned.to_numpy(), columns=list(turned.columns)).iloc[0]
+    assert np.array_equal(checked_context(row, 3, names), contexts[0])
+    assert np.array_equal(checked_rows(turned, 3), contexts[:, [2, 0, 1]])  # no names: by places
+    with pytest.raises(ValueError, match=r"columns \['age', 'late', 'two'\]"):
+        checked_rows(turned, 3, names=["age", "late", "two"])
+    units = dpb.UnitContexts(frame({name: contexts[:, at] for at, name in enumerate(names)}))
+    assert np.array_equal(units(turned), units(contexts))
+    policy = dpb.DPLinTS(arms=2, features=names, epsilon=1, public_contexts=turned)
+    assert np.array_equal(np.array(policy.public_contexts), contexts)
+    assert dpb.forecast([0.3, 0.2], 50, 1, features=turned, draws=2).row("DPLinTS", 1).loss >= 0
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    session.ask(3, context=turned[:3])
+    kept = [play[-1] for play in json.loads(session.to_json())["public"]["plays"]]
+    assert np.array_equal(np.array(kept), contexts[:3])
+    sent: Any = plain_contexts(turned[:3])  # of a campaign
+    assert [[row[name] for name in names] for row in sent] == contexts[:3].tolist()
 
 
 def test_features_and_rows_are_checked() -> None:

@@ -66,6 +66,31 @@ def refused_context(text: str) -> ValueError:
     return coded("context", ValueError, f"{text} No decision was made.")
 
 
+def labels_of(table: Any) -> list[str] | None:
+    """The names of a data frame's columns, or of a labelled row's numbers; None without any."""
+    found = getattr(table, "columns", None)
+    found = getattr(table, "index", None) if found is None else found
+    labels = [] if found is None or callable(found) else list(found)
+    return labels if labels and all(isinstance(each, str) for each in labels) else None
+
+
+def by_name(table: Any, names: Sequence[str] | None) -> Any:
+    """An array of a data frame, or of a labelled row, in the order of the features' names; anything
+    else as it is. Features without names are taken by their places.
+
+    Raises:
+        ValueError: other names.
+    """
+    labels = labels_of(table)
+    if labels is None:
+        return table
+    if names is not None and sorted(labels) != sorted(names):
+        raise refused_context(
+            f"Expected the columns {shown(list(names[:8]))}, each once, got {shown(labels[:8])}."
+        )
+    return np.asarray(table if names is None else table[list(names)])
+
+
 def checked_context(
     context: object, features: int, names: Sequence[str] | None = None, clip: bool = False
 ) -> Floats:
@@ -121,6 +146,7 @@ def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> 
             error.missing = missing[:8]  # type: ignore[attr-defined]  # a server may send them
             raise error
         context = [context[name] for name in names]
+    context = by_name(context, names)
     try:
         return numbers(context)
     except (TypeError, ValueError, OverflowError):
@@ -169,7 +195,7 @@ def checked_rows(
         contexts = [contexts]
     if isinstance(contexts, (list, tuple)) and any(isinstance(row, Mapping) for row in contexts):
         contexts = [_as_numbers(row, features, names) for row in contexts]
-    rows = numbers_in(contexts, what)
+    rows = numbers_in(by_name(contexts, names), what)
     if rows.ndim != 2 or rows.shape[1] != features or len(rows) == 0:
         raise ValueError(
             f"Expected {what} to be rows of {features} numbers, one for each feature, got shape "
@@ -203,6 +229,7 @@ class UnitContexts:
     """
 
     def __init__(self, features: Any, keep: int | None = None) -> None:
+        self.names = labels_of(features)
         rows = _measured(features)
         if len(rows) < 2:
             raise ValueError(
@@ -233,8 +260,10 @@ class UnitContexts:
         """Contexts of measured features: shape (rows, features), or (features,) of one row.
 
         Raises:
-            ValueError: rows of another length, or numbers that are not finite.
+            ValueError: rows of another length, columns of other names than those it was fitted on,
+                or numbers that are not finite.
         """
+        features = by_name(features, getattr(self, "names", None))  # an older pickle has none
         rows = _measured(features)
         if rows.shape[1] != len(self.centre):
             raise ValueError(

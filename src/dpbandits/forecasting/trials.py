@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dpbandits.core.contexts import UnitContexts, checked_rows
+from dpbandits.core.contexts import UnitContexts, by_name, checked_rows
 from dpbandits.core.inputs import MOST, Floats, Integers, number_within, whole_number
 from dpbandits.core.plan import Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.environments.changing import ChangingMeans, Drift
@@ -642,7 +642,7 @@ class Visitors:
             ValueError: neither; or the spread is no number of at least 0.
         """
         what = "the standard deviation over visitors of an arm's rate, as a share of the rate"
-        share = number_within(spread, "spread", 0, 10, of=what)
+        share, features = number_within(spread, "spread", 0, 10, of=what), by_name(features, None)
         if isinstance(features, (list, tuple, np.ndarray)) and np.ndim(features) == 2:
             rows = np.asarray(features)
             contexts = checked_rows(rows, rows.shape[1], "features")

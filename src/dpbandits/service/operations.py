@@ -36,6 +36,7 @@ from pydantic import (
     model_validator,
 )
 
+from dpbandits.core.contexts import labels_of
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
 from dpbandits.core.plan import Action
@@ -251,6 +252,9 @@ def plain_contexts(value: object) -> object:
     """
     if value is None:
         return None
+    if (names := labels_of(value)) is not None:
+        table = np.atleast_2d(np.asarray(value)).tolist()
+        value = [dict(zip(names, row, strict=True)) for row in table]
     several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
     rows = list(value) if several else [value]  # type: ignore[call-overload]  # it is iterable
     rows = [each.tolist() if isinstance(each, (np.ndarray, np.generic)) else each for each in rows]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpbandits.core.contexts import refused_context
+from dpbandits.core.contexts import by_name, refused_context
 from dpbandits.core.errors import PrivacyWarning, RewardError, TooManyPendingError, coded
 from dpbandits.core.inputs import (
     as_int,
@@ -371,6 +371,7 @@ def checked_contexts(policy: Policy, context: Any, count: int | None) -> list[An
         return None
     if count is None or context is None:
         return [policy.context(context)]
+    context = by_name(context, policy.feature_names)
     is_several = isinstance(context, (list, tuple)) or (
         isinstance(context, np.ndarray) and context.ndim > 0
     )
