@@ -191,11 +191,18 @@ def shariff_sheffet(environment: Environment, rounds: int, epsilon: float) -> fl
     Returns:
         The order, in units of reward.
 
+    Raises:
+        ValueError: `rounds` is no whole number from 1, or `epsilon` none above 0.
+
     Example:
         >>> from dpbandits import Bernoulli
         >>> round(shariff_sheffet(Bernoulli([0.5, 0.4]), 10**6, 1.0), 2)
         13.82
     """
+    rounds, epsilon = (
+        whole_number(rounds, "rounds", 1),
+        number_within(epsilon, "epsilon", 0, math.inf, "()"),
+    )
     return sum(1 for gap in environment.gaps if gap > 0) * math.log(rounds) / epsilon
 
 
@@ -414,7 +421,7 @@ def has_best_arm(environment: Environment) -> bool:
 
 
 def _sum_over_gaps(environment: Environment, rounds: int, divergence: Divergence) -> float:
-    distances = Distances(environment)
+    distances, rounds = Distances(environment), whole_number(rounds, "rounds", 1)
     if not distances.has_law:
         return math.nan
     gaps = {arm: distances.best - float(distances.means[arm]) for arm in distances.worse()}
@@ -578,6 +585,7 @@ def instance_independent_bound(policy: Policy, rounds: int) -> float:
     >>> round(instance_independent_bound(UCB1(arms=2), 10**6))
     21030
     """
+    rounds = whole_number(rounds, "rounds", 1)
     log_t, arms = math.log(max(2, rounds)), policy.arms
     if isinstance(policy, UCB1):
         bound = split(rounds, arms, 8.0 * log_t, 1.0 + math.pi**2 / 3.0)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from dpbandits.core.inputs import LARGEST_SEED, Integers, whole_number
+from dpbandits.core.inputs import LARGEST_SEED, Integers, switch, whole_number
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.environments.changing import ChangingMeans
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
@@ -242,6 +242,7 @@ def simulate(
     """
     rounds, runs, seed = checked(policy, environment, rounds, runs, seed)
     workers, first = checked_workers(workers), whole_number(first, "first")
+    compiled, shuffle = switch(compiled, "compiled"), switch(shuffle, "shuffle")
     checkpoints = kept_rounds(policy, rounds, runs, at)
     require_contexts(policy, environment, plain=delay is None and not shuffle)
     host = None if delay is None else partial(play_rounds, delay=checked_delay(delay))
