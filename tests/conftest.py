@@ -2,8 +2,6 @@
 that has every kind of policy (central, local, zCDP, a published preset, and twins without privacy).
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

@@ -13,8 +13,6 @@ the number of days that have passed, modulo 3, in UTC. `THIRD=0` (1, 2) takes th
 `THIRD=all` all cases.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable

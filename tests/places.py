@@ -1,7 +1,5 @@
 """Where the repository lies, and beside it, never in it, the real data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]

@@ -1,7 +1,5 @@
 """What was built, in an environment that has nothing else: `python -m tests.smoke dist`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

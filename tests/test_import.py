@@ -1,7 +1,5 @@
 """What an import costs and pulls in."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@ is in the repository, and to a heading that is in the file. In what a registry s
 are not, none is left.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

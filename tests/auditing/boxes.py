@@ -1,7 +1,5 @@
 """Subjects that several tests audit."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from fractions import Fraction

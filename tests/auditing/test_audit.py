@@ -5,8 +5,6 @@ Leaks of foreign objects are deterministic here, so that they are seen for sure;
 fails with probability 1e-6.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

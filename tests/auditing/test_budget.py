@@ -3,8 +3,6 @@
 Time passes here by what is played, on a clock of the test's own.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@ to leak more than it does. `python -m benchmarks.controls` plays all of them at 
 runs.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

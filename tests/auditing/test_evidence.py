@@ -1,7 +1,5 @@
 """Evidence is valid at every time it is looked at, for every adversary, and it is strong."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

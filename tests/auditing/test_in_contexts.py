@@ -2,8 +2,6 @@
 broken twins are caught.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

@@ -2,8 +2,6 @@
 does not pass. All claim epsilon = 1.
 """
 
-from __future__ import annotations
-
 import functools
 import gc
 import random

@@ -2,8 +2,6 @@
 are independent, or refute nothing; and which tables are tried. False alarms: 10⁻⁶ a bound.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import time

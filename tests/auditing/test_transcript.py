@@ -2,8 +2,6 @@
 it, and shows what is broken.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """`check_environment`: ours pass, and broken ones fail for the right reason."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

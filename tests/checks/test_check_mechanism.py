@@ -1,7 +1,5 @@
 """`check_mechanism`: every mechanism we ship passes, and broken ones fail for the right reason."""
 
-from __future__ import annotations
-
 import inspect
 import random
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ simulates one of them; `make test-all` takes all, and compares compiled runs wit
 are pinned in tests/simulation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Noise of half its scale is caught, and the checks that catch it are seeded."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The server of the page that a browser opens."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The JavaScript client: its own tests in Node, and in a browser with storage of its own."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

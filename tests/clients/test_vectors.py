@@ -1,7 +1,5 @@
 """Python's client gives the answers that are kept for all clients, byte for byte."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Descriptions and decisions as a server sends them, and such as no server should."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -6,8 +6,6 @@ the operating system gives them, and what they answer.
 writes clients/js/test/vectors.json. Nothing in it is random: bytes are those of a seeded generator.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Contexts as they come and as they are kept."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

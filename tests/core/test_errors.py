@@ -1,7 +1,5 @@
 """Every exception of the package stands in one file, under one base that a caller can catch."""
 
-from __future__ import annotations
-
 import dpbandits as dpb
 from dpbandits.core import errors
 

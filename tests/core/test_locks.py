@@ -1,7 +1,5 @@
 """One call at a time, wherever an interruption falls."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random

@@ -1,7 +1,5 @@
 """What is printed of results is a table for people, and still what it was for programs."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Guarantees and ledgers are exact."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Plain data are read as a type by any number of threads."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -2,8 +2,6 @@
 and what to write instead. The calls are in refused.txt.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Tables: what is a table can be had in both libraries, and this is written once."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

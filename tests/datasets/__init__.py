@@ -1,7 +1,5 @@
 """Small files in the layouts of the data sets, whole and broken."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

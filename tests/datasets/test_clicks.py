@@ -1,7 +1,5 @@
 """Loaders of clicks: headline tests, logs of decisions and production rates."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

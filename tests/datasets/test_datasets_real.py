@@ -2,8 +2,6 @@
 there.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The packaged clinical trials."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """MovieLens: small files in its two layouts, whole and broken."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

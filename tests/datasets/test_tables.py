@@ -2,8 +2,6 @@
 there.
 """
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

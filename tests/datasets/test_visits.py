@@ -1,7 +1,5 @@
 """Visits to a site, on small files written here in their layout."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

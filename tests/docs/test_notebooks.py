@@ -1,7 +1,5 @@
 """The tutorials' notebooks are the guides' examples, and show what the guides show."""
 
-from __future__ import annotations
-
 import base64
 import doctest
 import json

@@ -1,7 +1,5 @@
 """Every promise of docs/guides/operating.md has tests, and each of them exists."""
 
-from __future__ import annotations
-
 import ast
 import re
 

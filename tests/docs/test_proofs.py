@@ -2,8 +2,6 @@
 random.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Numbers that the proofs state, counted again."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

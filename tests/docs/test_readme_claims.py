@@ -1,7 +1,5 @@
 """What the README and the page of policies say of the measured tables is what the tables say."""
 
-from __future__ import annotations
-
 import re
 
 from benchmarks.joint.headline import returns

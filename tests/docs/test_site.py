@@ -2,8 +2,6 @@
 `make docs` builds the site, where a warning is an error.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from typing import get_args

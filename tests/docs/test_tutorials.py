@@ -1,7 +1,5 @@
 """The tutorials are programs: every example in them is run, and must print what the page says."""
 
-from __future__ import annotations
-
 import doctest
 
 import pytest

@@ -1,7 +1,5 @@
 """Means that change: laws of rewards, dynamic regret, and instances."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

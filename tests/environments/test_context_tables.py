@@ -1,7 +1,5 @@
 """Environments with contexts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ single draws are both held to it by a chi-square test. False-alarm rate of each 
 are fixed, so a run that passes always passes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import beta, chi2

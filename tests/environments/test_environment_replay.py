@@ -2,8 +2,6 @@
 false-alarm rate of 1e-6, seeds fixed.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -2,8 +2,6 @@
 hindsight.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -2,8 +2,6 @@
 rate 1e-6 where statistical.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

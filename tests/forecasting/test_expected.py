@@ -1,7 +1,5 @@
 """What a campaign is expected to have lost to privacy: the numbers of `simulate`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

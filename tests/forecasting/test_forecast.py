@@ -1,7 +1,5 @@
 """A forecast: exact runs, the user's units, and what can be checked by hand."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forecasts in which visitors differ, or rates change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

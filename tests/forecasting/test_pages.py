@@ -1,7 +1,5 @@
 """A forecast as figure, page and command."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trials that are played in blocks agree with sessions, and a forecast says what came of them."""
 
-from __future__ import annotations
-
 import heapq
 from datetime import timedelta
 from fractions import Fraction

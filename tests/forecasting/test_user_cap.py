@@ -1,7 +1,5 @@
 """A forecast for people who come back plays what a session with their cap plays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

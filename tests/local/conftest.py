@@ -1,7 +1,5 @@
 """Budgets of each kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

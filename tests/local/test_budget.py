@@ -2,8 +2,6 @@
 of one campaign, answered once.
 """
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections.abc import Callable

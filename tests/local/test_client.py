@@ -2,8 +2,6 @@
 crosses to the server.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from fractions import Fraction

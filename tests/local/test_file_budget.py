@@ -2,8 +2,6 @@
 links, copies, kills, forks or races it.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

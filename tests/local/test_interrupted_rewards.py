@@ -2,8 +2,6 @@
 own code raises is not repeated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

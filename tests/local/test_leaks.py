@@ -1,7 +1,5 @@
 """Nothing but reports leaves a device, and a client that leaks is caught."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What a device's client refuses when it is made: before anything of the user's budget is spent."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every measured page has one command that writes it, and a benchmark that fails is named."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import subprocess

@@ -2,8 +2,6 @@
 where it can be worked out, and that a right one does not.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Noise that adds nothing, to see what a mechanism sums and asks."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from dpbandits.core.privacy import NoiseKind

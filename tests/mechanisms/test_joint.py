@@ -4,8 +4,6 @@ record in its own plan's block.
 A sampler is wrongly called wrong with probability 1e-6 at most, each time a test is run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

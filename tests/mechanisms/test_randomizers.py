@@ -1,7 +1,5 @@
 """What randomizers report, and what they refuse."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

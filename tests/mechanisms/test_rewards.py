@@ -2,8 +2,6 @@
 Errors name the arm, never the value.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

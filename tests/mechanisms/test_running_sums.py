@@ -2,8 +2,6 @@
 an answer has.
 """
 
-from __future__ import annotations
-
 import math
 from copy import deepcopy
 from fractions import Fraction

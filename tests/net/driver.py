@@ -3,8 +3,6 @@
 Only public names are used here, so that the same data can be compared with another core.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

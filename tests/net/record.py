@@ -4,8 +4,6 @@ After a change that is meant to change decisions; the commit says why. Without o
 nothing. It prints how much happens in each family, and which cases are not what they were.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

@@ -4,8 +4,6 @@ Every registered policy is in `INSTANCES`, with the arguments that make its inte
 soon. `cases()` makes the table; a case's name says its family, policy and scenario.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any

@@ -8,8 +8,6 @@ floats too, but for those that NumPy's vectorised functions make, whose last bit
 processor (`approx`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cache

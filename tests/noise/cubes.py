@@ -1,7 +1,5 @@
 """The exact law of one joint draw."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

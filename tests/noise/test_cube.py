@@ -6,8 +6,6 @@ times a constant. The law is right if every point z, and every radius m behind i
 pᵐ times one constant that does not depend on m or z.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

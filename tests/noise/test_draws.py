@@ -2,8 +2,6 @@
 are added up. Nothing here is random.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

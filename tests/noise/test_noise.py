@@ -3,8 +3,6 @@ Scales rounded up. With 8,000 draws a scale that is 15 % too small was found 200
 test_noise_quality.py looks at the tails, test_draws.py at our own samplers, exactly.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """No draw twice in forked processes, even if they share an id: OpenDP keeps a state in memory."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import os

@@ -5,8 +5,6 @@ Every statistical test is wrong with probability 1e-6 at most; the secure source
 so that is its rate of false alarms.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Exact laws of noisy selection: integrals, what it costs, and both noise sources."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import pairwise, product

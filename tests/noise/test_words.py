@@ -2,8 +2,6 @@
 random.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Random small instances of every kind, and slow, plain references."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Super arms that are worth their least or their largest mean: one error counts, B∞ = 1."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -2,8 +2,6 @@
 input is named.
 """
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 

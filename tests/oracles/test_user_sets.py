@@ -1,7 +1,5 @@
 """Decision sets and oracles of the user's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

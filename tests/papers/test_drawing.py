@@ -1,7 +1,5 @@
 """The lower bound in papers' figures: that of the policies played, where one is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

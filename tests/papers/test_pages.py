@@ -1,7 +1,5 @@
 """The tables of verdicts beside the papers' claims, and the pages that are made of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every figure of a paper has a policy of ours and the lower bound, or its caption says why not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 of.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """`run_papers` from end to end on a tiny paper."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

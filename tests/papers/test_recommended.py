@@ -1,7 +1,5 @@
 """Table 3: whose films, of which genres, on an instance where the last basis is sure."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JointDPLinTS: what it foresees is what comes, and the law that it learns is the law that is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

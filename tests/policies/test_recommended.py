@@ -1,7 +1,5 @@
 """What `recommend` returns, and what it refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every policy is exported, explained, listed and proved; every formula is compiled."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from functools import cache

@@ -1,7 +1,5 @@
 """What a policy of one's own may get wrong is said in its own words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """The comparison table, on the page and on the terminal alike."""
 
-from __future__ import annotations
-
 import pytest
 from rich.console import Console
 

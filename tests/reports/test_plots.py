@@ -1,7 +1,5 @@
 """Figures: they draw the numbers, say what is what, and highlight the default policy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page and the tables hold the results, escaped, and nothing from outside."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace

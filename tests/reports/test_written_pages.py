@@ -1,7 +1,5 @@
 """Pages from templates: one file, every text escaped, nothing from outside, nothing left out."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Noise that passes for a secure one, whose draws come from a seed and are counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import dpbandits as dpb

@@ -1,7 +1,5 @@
 """A campaign and a session side by side: whatever is done to both, they do the same."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import partial
 from typing import Any

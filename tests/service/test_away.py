@@ -2,8 +2,6 @@
 fallback arm, and nothing that nobody got stays pending.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

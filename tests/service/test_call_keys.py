@@ -2,8 +2,6 @@
 can try addresses. That no row holds a word is seen in test_operations.py.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

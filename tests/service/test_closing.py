@@ -3,8 +3,6 @@ by whichever process comes next. That all but holdouts are closed as sessions ar
 `machine.py`, and releases that fail are in `crashes/test_faults.py`.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import count
 from typing import Any

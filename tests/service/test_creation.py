@@ -3,8 +3,6 @@ without which no single person's outcome lies in its database unless its owner s
 noise, or noise that is known to be simulated; and names that can be printed.
 """
 
-from __future__ import annotations
-
 import warnings
 from datetime import timedelta
 from functools import partial

@@ -5,8 +5,6 @@ Ten answers are powers of 4 on the grid, all others are 0. The noise sees the ex
 saw in all says of each of the ten how often it was read.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3

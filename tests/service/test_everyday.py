@@ -1,7 +1,5 @@
 """What a site needs every day: pending decisions that are said and can be expired, and tables."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

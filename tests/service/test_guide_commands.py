@@ -1,7 +1,5 @@
 """What the guide says to type, typed as it stands and in its order: in a shell, then over HTTP."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Past a policy's horizon: what one part of a campaign takes no more keeps nothing from another."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

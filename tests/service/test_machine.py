@@ -2,8 +2,6 @@
 opened. Examples are drawn from fixed seeds.
 """
 
-from __future__ import annotations
-
 import secrets
 import tempfile
 from pathlib import Path

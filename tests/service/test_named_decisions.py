@@ -2,8 +2,6 @@
 of "unknown", which nobody reads. What is refused shows no reward.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial

@@ -1,7 +1,5 @@
 """What every operation of the table promises, whichever it is and whatever came before it."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

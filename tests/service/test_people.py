@@ -2,8 +2,6 @@
 they are called.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import product
 from typing import Any

@@ -2,8 +2,6 @@
 store, after failures and restored copies.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 

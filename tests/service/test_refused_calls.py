@@ -2,8 +2,6 @@
 was due before it stands, every block is read by one draw, and other calls and segments go on.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from threading import Barrier
 from typing import Any

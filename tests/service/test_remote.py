@@ -1,7 +1,5 @@
 """A store behind HTTP, as somebody's first program calls it, on threads or on asyncio."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from datetime import datetime

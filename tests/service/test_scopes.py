@@ -2,8 +2,6 @@
 contributions, trust and noise, and others are refused; and so is what is more than its budget.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any

@@ -2,8 +2,6 @@
 for not even who answered. Two runs of one campaign are compared, row by row and length by length.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Callable

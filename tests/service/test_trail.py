@@ -2,8 +2,6 @@
 every policy, after arms were added, and after a fence.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

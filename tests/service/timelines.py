@@ -1,7 +1,5 @@
 """A store that can be put back to an earlier copy of itself, and campaigns at some point of it."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 that came before. The noise has to hide by how much what it was asked about moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any

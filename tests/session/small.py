@@ -1,7 +1,5 @@
 """Small sessions, noise that adds nothing, and saved sessions as data."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Arms whose means have changed, and that are learned anew under their names."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Rewards that are recorded or refused, in any order, early or late: all or nothing, and once."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

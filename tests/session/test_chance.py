@@ -2,8 +2,6 @@
 secret.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

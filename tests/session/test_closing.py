@@ -2,8 +2,6 @@
 costs is in `test_options_together.py`.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -3,8 +3,6 @@ noise that its policy says, and no error shows what is private. Counts have to a
 texts neither fill the memory nor hang.
 """
 
-from __future__ import annotations
-
 import contextlib
 import tracemalloc
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 much of it is suspended.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ sessions that hold the same rewards are equal. `make test` cuts every place of t
 a session once, in some call; `make test-all` cuts each call at 60 places, `-m hours` at all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import gc

@@ -3,8 +3,6 @@ of one person move what is public by no more than is printed; where answers are 
 whether there is any.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta

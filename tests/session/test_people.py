@@ -2,8 +2,6 @@
 What all learned rounds of a user cost is in `test_options_together.py`.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

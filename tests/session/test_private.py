@@ -1,7 +1,5 @@
 """Nothing that an error, a repr or a note shows is a reward or an exact sum."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

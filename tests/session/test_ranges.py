@@ -1,7 +1,5 @@
 """A declared range: exact bounds, both ways, and the default in the user's units."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

@@ -2,8 +2,6 @@
 of which counts once.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Contexts, decisions and rewards private: a session that shows releases only."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -2,8 +2,6 @@
 problems of the caller's own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

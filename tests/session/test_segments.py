@@ -2,8 +2,6 @@
 has the verbs of one.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from concurrent.futures import ThreadPoolExecutor

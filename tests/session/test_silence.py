@@ -2,8 +2,6 @@
 else changes.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Callable

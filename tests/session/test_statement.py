@@ -2,8 +2,6 @@
 who is responsible, what is stored, and the results once a session is closed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta

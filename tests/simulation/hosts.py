@@ -1,7 +1,5 @@
 """Compiled players against the plain host: one law of plays, regret, releases and events."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Index policies decide by a few scores what all scores decide, on one tape and in law."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

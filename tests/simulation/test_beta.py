@@ -1,7 +1,5 @@
 """Draws against the exact law: counts in cells of equal probability, false alarm 10⁻⁶ a law."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest

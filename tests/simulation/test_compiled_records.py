@@ -2,8 +2,6 @@
 is drawn has the same law. And the winner of an epoch, of which most sums are never drawn.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The compiled player takes matroids by their exact type: a subclass may be another matroid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

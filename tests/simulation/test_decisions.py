@@ -1,7 +1,5 @@
 """The runs that an audit counts are those of a `Session`, decision by decision."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

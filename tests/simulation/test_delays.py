@@ -1,7 +1,5 @@
 """Late answers in simulations: when they come, from which laws, and what they cost."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

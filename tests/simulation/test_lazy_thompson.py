@@ -2,8 +2,6 @@
 round: equal in law at horizons where all arms are clipped, some are, and none is.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

@@ -1,7 +1,5 @@
 """An arm that is played on while it cannot be overtaken is the one that all scores choose."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -6,8 +6,6 @@ a change that is meant to change numbers, the same with names of policies writes
 the changelog says why.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -3,8 +3,6 @@ releases and events, on listed super arms, top-k where the best counts, graphs, 
 coins, and people whose rewards belong together.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,8 +2,6 @@
 seen who played what, and how often.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sweep files: what they stand for, and that every mistake is named with its place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path

@@ -2,8 +2,6 @@
 processes of this machine, Dask workers, shards.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import shutil

@@ -1,7 +1,5 @@
 """What a sweep's results say: curves, bands, prices, quantiles, and what was spent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

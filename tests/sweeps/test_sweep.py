@@ -1,7 +1,5 @@
 """Running, resuming, repairing: the numbers are simulate's own, and no work is done twice."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

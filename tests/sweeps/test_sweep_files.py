@@ -2,8 +2,6 @@
 one's own policies are played.
 """
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

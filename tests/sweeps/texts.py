@@ -1,7 +1,5 @@
 """Small sweep files."""
 
-from __future__ import annotations
-
 COINS = 'law = "bernoulli"\nmeans = [{}]'
 
 

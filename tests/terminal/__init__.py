@@ -1,7 +1,5 @@
 """The command line, called in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from typer.testing import CliRunner

@@ -1,7 +1,5 @@
 """The command line: every command runs, teaches, and fails in one line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Twelve instances of each field, and the policies whose bounds are numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

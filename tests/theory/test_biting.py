@@ -2,8 +2,6 @@
 are played, at horizons where a bound has something to say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -2,8 +2,6 @@
 numbers have the values and limits they should.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

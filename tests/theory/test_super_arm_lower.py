@@ -2,8 +2,6 @@
 program.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement

@@ -1,7 +1,5 @@
 """Bounds against closed forms and against each other."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Upper bounds bound: what is measured, and the lower bounds."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

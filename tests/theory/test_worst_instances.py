@@ -2,8 +2,6 @@
 the page says.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

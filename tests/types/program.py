@@ -1,7 +1,5 @@
 """A user's program over the whole public API: type checkers accept it, and it runs."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Type checkers accept every example of README and the guides, and a user's program, which runs."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import shutil

@@ -2,8 +2,6 @@
 touches more than its cost covers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction

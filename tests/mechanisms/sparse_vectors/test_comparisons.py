@@ -1,7 +1,5 @@
 """Comparisons by sparse vectors: what they cost, and whom they put out."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -2,8 +2,6 @@
 little and a lot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

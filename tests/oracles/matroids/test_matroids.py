@@ -2,8 +2,6 @@
 checker catches what is broken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Paths against enumeration of all simple paths: the best, ties, sizes, loops and covers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

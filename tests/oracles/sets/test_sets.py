@@ -1,7 +1,5 @@
 """Matchings, coverage, influence, explicit and user's sets against enumeration."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures on made-up runs whose truth is known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

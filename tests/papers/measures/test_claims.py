@@ -2,8 +2,6 @@
 that refutes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -2,8 +2,6 @@
 with the mutant that refutes it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import product

@@ -2,8 +2,6 @@
 once with the mutant that refutes it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -2,8 +2,6 @@
 bound, the way from blind play to the oracle, and growth with a size.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Measures of theorems: each claim once true, and once with the mutant that refutes it."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """DPKalmanTS and KalmanTS: the filter, restarts, looks, late rewards and options."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """DPRateIMED: the leader among many arms, its arguments, and how long its batches are."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

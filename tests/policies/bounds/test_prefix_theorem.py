@@ -1,7 +1,5 @@
 """The steps of proofs/prefix_exponential.md on exact laws of two actions. Nothing is random."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

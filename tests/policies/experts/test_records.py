@@ -1,7 +1,5 @@
 """Full information: what is promised, and whole records at the boundary and in environments."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -2,8 +2,6 @@
 compiles those, and its decisions are the session's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Closed forms against numerical optimisation and brute force (1e-10)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The exact rate of one arm: against a slow optimiser, between its bounds, and at the ends."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

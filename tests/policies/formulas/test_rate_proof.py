@@ -2,8 +2,6 @@
 nothing here is random.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

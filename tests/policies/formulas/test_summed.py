@@ -2,8 +2,6 @@
 batches, and arms that are far from the others, or hardly read, and are not drawn to them.
 """
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -2,8 +2,6 @@
 the statistical tests.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

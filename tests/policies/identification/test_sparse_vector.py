@@ -2,8 +2,6 @@
 K as the paper says.
 """
 
-from __future__ import annotations
-
 import pytest
 from scipy.stats import binom
 

@@ -1,7 +1,5 @@
 """Thresholds of best-arm identification, against brute force, integrals and exact sums."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

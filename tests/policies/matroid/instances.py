@@ -1,7 +1,5 @@
 """Seven vectors, the private policies on matroids, and a way to play one on a tape."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,8 +2,6 @@
 oracle's bases.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How the policies play with noise far outside [0, 1], and what their bounds count."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

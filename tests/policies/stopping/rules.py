@@ -1,7 +1,5 @@
 """Every stopping rule with small parameters, and the tail of its noise."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exact laws of small cases, the same for all hosts."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

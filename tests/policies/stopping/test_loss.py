@@ -1,7 +1,5 @@
 """Exact privacy loss of the sparse vector, and mutants of it that the shipped checks catch."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What stopping rules promise: confidence, the papers' bars and stopping times, and the cap."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

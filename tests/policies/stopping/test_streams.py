@@ -2,8 +2,6 @@
 behind.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """CUCB-LDP2's undecided arms: who is asked, by hand and against all subsets, with any oracle."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

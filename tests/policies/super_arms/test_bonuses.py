@@ -1,7 +1,5 @@
 """Semi-bandits: bonuses by hand and against the laws of what they bound, presets' privacy."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -2,8 +2,6 @@
 is released carries a quarter of the width that regret is bounded by.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

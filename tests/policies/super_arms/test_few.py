@@ -2,8 +2,6 @@
 does the compiled player.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

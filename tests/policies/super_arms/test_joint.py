@@ -2,8 +2,6 @@
 regret is below that of shares of the budget.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -2,8 +2,6 @@
 does not keep to what it says.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -2,8 +2,6 @@
 The laws are exact but for rounding; nothing here is random but the one test that says so.
 """
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """CUCB-LDP2's joint radius: the super arm it finds against all of them, and how often it fails."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """Super arms in play: an oracle that fails, regret of what is not linear or costs, arguments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

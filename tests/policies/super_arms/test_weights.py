@@ -1,7 +1,5 @@
 """Public weights of arms: what a record is charged, which weights are refused, and good ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -2,8 +2,6 @@
 who has a keyboard and no mouse.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -2,8 +2,6 @@
 and a keyboard is enough.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress

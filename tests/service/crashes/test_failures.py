@@ -2,8 +2,6 @@
 place where a call fails.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """kill -9 at each place where it may matter: nothing acknowledged is lost, nothing done twice."""
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 

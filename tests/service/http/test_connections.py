@@ -2,8 +2,6 @@
 refused in words, and others are served meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import socket

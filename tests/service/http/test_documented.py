@@ -3,8 +3,6 @@ nothing is counted twice. Requests are made up from the document: such as it des
 misses.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

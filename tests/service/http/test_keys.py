@@ -2,8 +2,6 @@
 refused tells nothing of the keys that there are.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from threading import Barrier

@@ -2,8 +2,6 @@
 afar. Over HTTP it is a problem document that repeats nothing of what was sent, and nothing changes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

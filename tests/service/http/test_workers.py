@@ -1,7 +1,5 @@
 """Several processes behind one address."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import signal

@@ -1,7 +1,5 @@
 """A server in this process, and a client of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """No copy of a store holds noise, and replies to repeated answers tell nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path

@@ -2,8 +2,6 @@
 two releases is not noticed, so nothing but the names keeps its answers apart.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

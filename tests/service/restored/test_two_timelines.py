@@ -2,8 +2,6 @@
 with the fence; without it the same check finds two epsilon.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

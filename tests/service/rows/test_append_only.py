@@ -2,8 +2,6 @@
 was released. And that it keeps what it commits.
 """
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 from typing import Any

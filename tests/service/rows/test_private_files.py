@@ -2,8 +2,6 @@
 no server serves keeps as little of what was written over as one that is served.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import logging

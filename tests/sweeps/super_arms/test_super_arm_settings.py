@@ -2,8 +2,6 @@
 not fit.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

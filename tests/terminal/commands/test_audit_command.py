@@ -2,8 +2,6 @@
 audit that could not be.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`dpbandits campaign …` and `dpbandits keys …` on a store in one file."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """The command in a strange folder, without its libraries, and short of memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

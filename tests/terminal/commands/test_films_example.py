@@ -1,7 +1,5 @@
 """The example of films, on a small MovieLens folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
