@@ -202,8 +202,12 @@ which costs twice as much.
 """
 
 
-LagTest = tuple[int, int, tuple[int, ...]]
-"""A sparse vector, and an arm that it tests whether it is far behind the best of its rivals."""
+class LagTest(NamedTuple):
+    """A test whether `arm` is far behind the best of its rivals, by the sparse vector `vector`."""
+
+    vector: int
+    arm: int
+    rivals: tuple[int, ...]
 
 
 class Compared(NamedTuple):
@@ -303,9 +307,9 @@ class Comparisons(PureDP):
                 for rival in alive_arms(now):
                     pair = min(arm, rival) * len(now.alive) + max(arm, rival)
                     if rival != arm and now.alive[arm] and now.alive[rival]:
-                        yield pair, arm, (rival,)
+                        yield LagTest(pair, arm, (rival,))
             elif others := tuple(each for each in alive_arms(now) if each != arm):
-                yield arm if self.watch == "arms" else 0, arm, others
+                yield LagTest(arm if self.watch == "arms" else 0, arm, others)
 
     def _run_test(self, now: Compared, test: LagTest, noise: Noise) -> None:
         """Run one test; if the arm is as far behind as the bar, eliminate it."""

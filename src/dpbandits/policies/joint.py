@@ -235,8 +235,12 @@ FIRST = 1e15
 """Weight of an element without a release: the first bases cover all elements except loops."""
 
 
-Shared = tuple[float, float, float]
-"""The level, and mean and variance of the prior ("sharp"), for all arms."""
+class Shared(NamedTuple):
+    """The level, and mean and variance of the prior ("sharp"), for all arms."""
+
+    level: float
+    centre: float
+    spread: float
 
 
 @policy_dataclass
@@ -408,8 +412,8 @@ class JointReleases(PrivatePolicy):
         if self.preset == "proved" and log_t > 1.0:
             level += 4.0 * factor * math.log(log_t)
         if self.preset != "sharp":
-            return level, 0.5, 0.0
-        return level, *fitted_to(s)
+            return Shared(level, 0.5, 0.0)
+        return Shared(level, *fitted_to(s))
 
     @final
     def bounds(
@@ -433,7 +437,7 @@ class JointReleases(PrivatePolicy):
         if self.preset != "sharp":
             rate = rate_index if side > 0.0 else rate_lower
             known = s.totals[arm], s.rounds[arm], s.drawn[arm]
-            return rate(*known, shared[0], float(self.budget))
+            return rate(*known, shared.level, float(self.budget))
         read, prior = (s.weighted[arm], s.precisions[arm], s.rounds[arm]), shared[1:]
         return summed_bound(*read, self.level or 0.0, s.t + 1, self.problem.size, *prior, side)
 
