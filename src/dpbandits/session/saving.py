@@ -53,7 +53,7 @@ from dpbandits.oracles import PROBLEMS, DecisionSet, problem_from_data
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.named import EVERY_POLICY
-from dpbandits.session.arms import Assignment, Roster, roster_from_data, roster_to_data
+from dpbandits.session.arms import Roster, roster_from_data, roster_to_data
 from dpbandits.session.beliefs import HistoryData, MeanReader, ReleaseHistory
 from dpbandits.session.contexts import ContextsData, contexts_of
 from dpbandits.session.decisions import (
@@ -64,16 +64,13 @@ from dpbandits.session.decisions import (
     chosen_to_data,
 )
 from dpbandits.session.guardrail import Guardrail, Harm, HarmData
-from dpbandits.session.overdue import Overdue
 from dpbandits.session.people import Register, RegisterData, policy_for_users
 from dpbandits.session.ranges import RangeData, range_from_data
 from dpbandits.session.state import (
     LONGEST_WHY,
-    Batch,
-    Closing,
+    Kept,
     Offer,
     OpenPlan,
-    SessionEvent,
     State,
     Tables,
     View,
@@ -87,7 +84,6 @@ from dpbandits.session.times import (
     PeriodsData,
     periods_from_data,
 )
-from dpbandits.session.traffic import Traffic
 from dpbandits.vault import Books, Ledger, Line, OpenBlock, Vault
 
 if TYPE_CHECKING:
@@ -152,11 +148,7 @@ class NoiseData(Struct, forbid_unknown_fields=True, omit_defaults=True):
     fresh: bool | None = None
 
 
-Bucket = Annotated[int, Meta(ge=4, le=255)]
-"""Of delays up to 2^63 (see `overdue.bucket_of`)."""
-
-
-class PublicPart(Struct, forbid_unknown_fields=True):
+class PublicPart(Kept, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What may be shown to anyone. Names are those of `Session` and `State`.
 
     seed: None where it is private. pending: (id, place of its play in `plays`). counts: (key of an
@@ -173,34 +165,19 @@ class PublicPart(Struct, forbid_unknown_fields=True):
     guardrail: Guardrail | None
     people: RegisterData | None
     attribution: AttributionData | None
-    assignment: Assignment | None
     chosen: ChosenData | None
     learned: Any
     history: HistoryData
     harm: HarmData | None
-    traffic: Traffic
     arms: Annotated[str, Meta(pattern="^[apr]+$")]
-    events: tuple[SessionEvent, ...]
-    step: Count
-    asked: Count
-    first: Count
-    records: Count
-    unread: Count
     offer: OfferData
-    rng: dict[str, Any] | None
     step_counts: list[tuple[ActionData, Number]]
-    delays: tuple[tuple[Bucket, Number], ...] | None
-    overdue: Overdue
     plans: list[tuple[Number, OpenPlan]]
     plays: list[PlayData]
     pending: list[tuple[Number, Count]]
     counts: list[tuple[Annotated[int, Meta(ge=EVERY)], Number]]
     ledger: LedgerData
-    closing: Closing | None = None
     contexts: ContextsData | None = None
-    elsewhere: Count = 0
-    batches: tuple[Batch, ...] = ()
-    void: Count = 0
     responsible: Annotated[str, Meta(max_length=LONGEST_WHY)] | None = None
     answered: Count = 0
     expired: Count = 0
@@ -271,9 +248,12 @@ def public_part(
     ]
     offer, blocks = state.offer, state.books.blocks
     closing, period, periods = state.closing, state.period, tables.periods
+    kept = {name: getattr(state, name) for name in Kept.__struct_fields__}
+    kept |= lasting_fields(session, state) if lasting is None else lasting
+    kept["closing"] = closing and closing._replace(releases=() if closing.is_done else None)
     last = 0 if offer.play is None and offer.plan is not None else offer.last
     return PublicPart(
-        **(lasting_fields(session, state) if lasting is None else lasting),
+        **kept,
         generation=generation,
         campaign=session.campaign,
         seed=session.seed if state.assignment is None else None,
@@ -282,28 +262,15 @@ def public_part(
         people=None if people is None else people.to_data(tables.owners),
         attribution=None if window is None else window.to_data(),
         chosen=None if tables.chosen is None else chosen_to_data(tables.chosen, state.asked),
-        traffic=state.traffic,
-        step=state.step,
-        asked=state.asked,
-        first=state.first,
-        records=state.records,
-        unread=state.unread,
         answered=state.asked_at_answer,
         expired=state.expired_since,
         offer=(offer.since, last, None if offer.play is None else play_data(offer.play)),
-        rng=state.rng,
         step_counts=list(state.step_counts),
-        delays=state.delays,
-        overdue=state.overdue,
         plans=list(state.plans.items()),
         plays=list(plays),
         pending=pending,
         counts=[(key, block.count) for key, block in blocks.items()],
-        closing=closing and closing._replace(releases=() if closing.is_done else None),
         contexts=state.contexts and state.contexts.saved,
-        elsewhere=state.elsewhere,
-        batches=state.batches,
-        void=state.void,
         responsible=session.responsible,
         period=period and periods and periods.to_data(period),
     )
@@ -545,34 +512,20 @@ def state_of(
     else:
         learned, contexts = contextual.learned, contextual.contexts
     return State(
+        **{name: getattr(public, name) for name in Kept.__struct_fields__},
         policy=policy,
         learned=learned,
         books=books_of(session, public, private),
         history=history,
         roster=roster,
-        traffic=public.traffic,
-        assignment=public.assignment,
         harm=rail and Harm.of(rail, policy).restored(public.harm),  # type: ignore[arg-type]  # or it fails
-        events=public.events,
-        step=public.step,
-        asked=public.asked,
-        first=public.first,
-        records=public.records,
-        unread=public.unread,
         asked_at_answer=public.answered,
         expired_since=public.expired,
         offer=Offer(since, last, offered and play_of_data(policy, roster, offered)),
-        rng=public.rng,
         step_counts=tuple(public.step_counts),
-        delays=public.delays,
-        overdue=public.overdue,
         plans=dict(public.plans),
         pending=pending,
-        closing=public.closing,
         contexts=contexts,
-        elsewhere=public.elsewhere,
-        batches=public.batches,
-        void=public.void,
     )
 
 

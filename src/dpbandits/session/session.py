@@ -97,7 +97,7 @@ from dpbandits.session.options import (
     too_many_pending,
     warn_about,
 )
-from dpbandits.session.overdue import overdue_advice, unanswered_advice
+from dpbandits.session.overdue import Overdue, overdue_advice, unanswered_advice
 from dpbandits.session.people import NOT_LEARNED, per_user, policy_for_users, register_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
@@ -360,10 +360,18 @@ class Session:
             self._vault.begin(),
             ReleaseHistory.of(policy, policy.labels, periods=periods is not None),
             Roster.of(policy.arms, policy.labels),
-            Traffic.of(policy.arms),
             plans={},
             pending={},
             assignment=assignment,
+            traffic=Traffic.of(policy.arms),
+            events=(),
+            step=0,
+            asked=0,
+            first=0,
+            records=0,
+            unread=0,
+            rng=None,
+            overdue=Overdue(),
             harm=self.guardrail and Harm.of(self.guardrail, policy),
             delays=() if tracks_delays else None,
             contexts=contexts,

@@ -238,7 +238,51 @@ class UnlearnedRelease(NamedTuple):
     ended: EndedPeriod | None = None
 
 
-class State(Opaque, frozen=True, gc=True):
+Bucket = Annotated[int, Meta(ge=4, le=255)]
+"""Of delays up to 2^63 (see `overdue.bucket_of`)."""
+
+
+class Kept(Opaque, frozen=True, gc=True, kw_only=True):
+    """What of a state is saved under the same name. All of it is public.
+
+    Args:
+        assignment: how arms are drawn; None where every decision follows from the plan.
+        traffic: how often each arm was drawn.
+        events: events that users see.
+        step: number of steps before this one. A step is the life of a plan.
+        asked: number of decisions made.
+        first: number of decisions made before this step.
+        records: number of recorded rewards.
+        unread: number of decisions resolved without a record.
+        rng: position of the step's public randomness; None if nothing was drawn.
+        delays: number of late answers by delay; None if requests are never overdue: with an
+            attribution window, contexts, full information, or super arms that are released one by
+            one.
+        overdue: requests that have waited for too long.
+        closing: None while the session is open.
+        elsewhere: number of people with recorded outcomes who were assigned elsewhere.
+        batches: their batches, unless a store keeps them.
+        void: number of decisions that were never carried out, or voided by a fence.
+    """
+
+    assignment: Assignment | None
+    traffic: Traffic
+    events: tuple[SessionEvent, ...]
+    step: Count
+    asked: Count
+    first: Count
+    records: Count
+    unread: Count
+    rng: dict[str, Any] | None
+    delays: tuple[tuple[Bucket, Number], ...] | None
+    overdue: Overdue
+    closing: Closing | None = None
+    elsewhere: Count = 0
+    batches: tuple[Batch, ...] = ()
+    void: Count = 0
+
+
+class State(Kept, frozen=True, gc=True):
     """Everything known after the last fold: a release, a call without an event, or many events.
     Immutable, except for `pending`.
 
@@ -248,33 +292,16 @@ class State(Opaque, frozen=True, gc=True):
         books: the vault's open blocks, mechanism memory and ledger. Partly private.
         history: the releases of each arm, for intervals.
         roster: the arms, and which of them are in play.
-        traffic: how often each arm was drawn.
         plans: open joint plans by number.
         pending: pending decisions by id. Shared with the view, which updates it: copying it at
             every release would take too long.
-        assignment: how arms are drawn; None where every decision follows from the plan.
         harm: with a guardrail, the releases of each arm's harm.
-        events: events that users see.
-        step: number of steps before this one. A step is the life of a plan.
-        asked: number of decisions made.
-        first: number of decisions made before this step.
-        records: number of recorded rewards.
-        unread: number of decisions resolved without a record.
         offer: what the next decisions play.
-        rng: position of the step's public randomness; None if nothing was drawn.
         step_counts: rewards recorded in this step, by what they are counted as.
         unlearned: a release that the policy has not learned from yet.
-        delays: number of late answers by delay (see `overdue.bucket_of`); None if requests are
-            never overdue: with an attribution window, contexts, full information, or super arms
-            that are released one by one.
-        overdue: requests that have waited for too long.
-        closing: None while the session is open.
         contexts: with a contextual policy, its open counts.
-        elsewhere: number of people with recorded outcomes who were assigned elsewhere.
-        batches: their batches, unless a store keeps them.
         asked_at_answer: number of decisions made when the newest answer was recorded.
         expired_since: number of decisions that expired since then.
-        void: number of decisions that were never carried out, or voided by a fence.
         period: the period that is under way; None without periods.
     """
 
@@ -283,28 +310,13 @@ class State(Opaque, frozen=True, gc=True):
     books: Books
     history: ReleaseHistory
     roster: Roster
-    traffic: Traffic
     plans: Mapping[int, OpenPlan]
     pending: dict[int, Play]
-    assignment: Assignment | None = None
     harm: Harm | None = None
-    events: tuple[SessionEvent, ...] = ()
-    step: int = 0
-    asked: int = 0
-    first: int = 0
-    records: int = 0
-    unread: int = 0
     offer: Offer = NO_OFFER
-    rng: Any = None
     step_counts: tuple[tuple[CountedAs, int], ...] = ()
     unlearned: UnlearnedRelease | None = None
-    delays: tuple[tuple[int, int], ...] | None = ()
-    overdue: Overdue = Overdue()
-    closing: Closing | None = None
     contexts: Contexts | None = None
-    elsewhere: int = 0
-    batches: tuple[Batch, ...] = ()
-    void: int = 0
     asked_at_answer: int = 0
     expired_since: int = 0
     period: OpenPeriod | None = None

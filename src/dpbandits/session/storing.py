@@ -239,7 +239,7 @@ def small_parts(
     state = replaced(session._current.folded(), pending={}, contexts=None)
     policy, lasting = watch.lasting_texts(state, apart)
     public, private = public_part(session, state, 1, lasting), private_part(session, state)
-    public.chosen, private.kept = None, []
+    public, private.kept = replaced(public, chosen=None), []
     if public.people is not None:
         public.people.used, public.people.owners = [], []
     if public.attribution is not None:
