@@ -18,7 +18,6 @@ from benchmarks.table import read, write_columns
 from dpbandits.environments.changing import Drift
 from dpbandits.session.beliefs import (
     Interval,
-    NoiseMoments,
     ReleaseHistory,
     Sight,
     beliefs,
@@ -67,10 +66,9 @@ def outcome(setting: Setting, seed: int) -> Outcome:
 
 def apart(known: ReleaseHistory) -> int | None:
     """The arm that is named by intervals."""
-    assert known.reader.law is not None
-    noise, found = NoiseMoments(known.reader.law), dict[int, Interval]()
+    found = dict[int, Interval]()
     for arm in range(len(known.arms)):
-        each = interval(known, arm, DELTA, noise)
+        each = interval(known, arm, DELTA)
         if each is None:
             return None
         found[arm] = each

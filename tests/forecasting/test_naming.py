@@ -9,7 +9,6 @@ from msgspec.structs import replace
 import dpbandits as dpb
 from dpbandits.forecasting.forecast import expected_bounds, named_after, plain_schedule, schedule_of
 from dpbandits.session.beliefs import interval
-from dpbandits.session.evidence import NoiseMoments
 from tests.session.campaigns import campaign
 
 
@@ -24,9 +23,7 @@ def test_bounds_are_those_of_beliefs(cls: type[dpb.DPKLUCB]) -> None:
     only = history.__class__(
         history.reader, (replace(arm, kept=(row,), newest=row),), 1, history.growth
     )
-    law = history.reader.law
-    assert law is not None
-    wanted = interval(only, 0, 0.05, NoiseMoments(law))
+    wanted = interval(only, 0, 0.05)
     assert wanted is not None
     schedule = schedule_of(policy, 2000)
     assert schedule is not None

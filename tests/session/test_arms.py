@@ -13,7 +13,7 @@ from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Answer
 from dpbandits.noise import SimulatedNoise
 from dpbandits.policies.contract import Release
-from dpbandits.session.beliefs import NoiseMoments, ReleaseHistory, interval, mean_changed
+from dpbandits.session.beliefs import ReleaseHistory, interval, mean_changed
 from tests.session.small import begun, loaded, play_by_chance
 
 POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=16)
@@ -22,14 +22,14 @@ POLICY = dpb.DPKLUCB(arms=["blue", "green"], epsilon=1, first=16)
 def noticed(means: Floats, rng: np.random.Generator, growth: float) -> tuple[int, int]:
     """After how many people a change is known, by releases and by intervals; 0: never."""
     history, total, people, draws, size = ReleaseHistory.of(POLICY), 0.0, 0, 0, 32
-    noise, found = NoiseMoments(history.reader.law), [0, 0]  # type: ignore[arg-type]
+    found = [0, 0]
     while people + size <= len(means):
         rewards = rng.random(size) < means[people : people + size]
         total += float(rewards.sum()) + rng.laplace(0.0, 1.0)
         people, draws = people + size, draws + 1
         answer = Answer(total, people, draws)
         history = history.after(Release((0,), (answer,), people, ((0, size),)))
-        by_intervals = interval(history, 0, 0.05, noise)
+        by_intervals = interval(history, 0, 0.05)
         assert by_intervals is not None
         for at, is_known in enumerate((mean_changed(history, 0, 0.05), by_intervals.changed)):
             found[at] = found[at] or people * is_known

@@ -39,7 +39,6 @@ from dpbandits.session.beliefs import (
     changed_of,
     interval,
 )
-from dpbandits.session.evidence import NoiseMoments
 from dpbandits.session.ranges import Range
 from dpbandits.session.session import Session
 from dpbandits.session.times import OpenPeriod
@@ -578,9 +577,7 @@ def has_changed(known: ReleaseHistory, delta: float) -> bool:
 
 
 def intervals_of(known: ReleaseHistory, delta: float) -> dict[int, Any]:
-    assert known.reader.law is not None
-    noise = NoiseMoments(known.reader.law)
-    found = {arm: interval(known, arm, delta, noise) for arm in range(len(known.arms))}
+    found = {arm: interval(known, arm, delta) for arm in range(len(known.arms))}
     return {arm: each for arm, each in found.items() if each is not None}
 
 

@@ -187,11 +187,16 @@ class MeanReader:
         return cls(mechanism, law, randomizer.ends, noisy, rounding, alone)
 
     @cached_property
+    def noise(self) -> NoiseMoments:
+        """The noise in totals, where they say something of means."""
+        assert self.law is not None
+        return NoiseMoments(self.law)
+
+    @cached_property
     def pairs(self) -> PairEvidence:
         """Compares two arms."""
-        assert self.law is not None
         zero, one = self.ends
-        return PairEvidence(self.law, self.rounding * (one - zero))
+        return PairEvidence(self.noise.law, self.rounding * (one - zero))
 
     def noised_sum(self, answer: Any, release: int) -> NoisedSum | None:
         noised = self.mechanism.noised_sum(answer, release)
@@ -343,8 +348,7 @@ class ReleaseHistory:
         noised = self.reader.noised_sum(answer, number)
         if noised is None or noised.rounds == 0:
             return replaced(arm, answers=number)
-        row, law = ReleasedRow(number, *noised), self.reader.law
-        assert law is not None
+        row, law = ReleasedRow(number, *noised), self.reader.noise.law
         starts = not arm.kept and self._starts(arm, row, law)
         if law.forgets and arm.newest is not None and not starts:
             row = combined(row, arm.newest, 1)
@@ -355,8 +359,7 @@ class ReleaseHistory:
         """Whether two means are two standard deviations apart: closer ones are no evidence that
         would name anybody, and are not compared.
         """
-        law = self.reader.law
-        assert law is not None
+        law = self.reader.noise.law
         middle = (leads.total + trails.total) / (leads.rounds + trails.rounds)
         spread = max(middle * (1.0 - middle), 0.0)
         apart = leads.total / leads.rounds - trails.total / trails.rounds
@@ -463,15 +466,14 @@ def row_levels(rows: int, u: float, redraws: bool) -> Floats:
     return u + (np.log(m * (m + 1.0)) if redraws else np.zeros(rows))
 
 
-def interval(
-    history: ReleaseHistory, arm: int, delta: float, noise: NoiseMoments
-) -> Interval | None:
+def interval(history: ReleaseHistory, arm: int, delta: float) -> Interval | None:
     """The interval of one arm; None where nothing was released."""
     if history.arms[arm].newest is None:
         return None
     rows = counted_rows(history, history.arms[arm])
     if not rows:
         return Interval(0.0, 1.0)
+    noise = history.reader.noise
     u = level(history, arm, delta, len(noise.thetas))
     bounds = row_bounds(rows, noise, row_levels(len(rows), u, noise.law.redraws))
     low, high = float(bounds[:, 0].max()), float(bounds[:, 1].min())
@@ -625,7 +627,6 @@ def more_people(
     rows: Mapping[int, ReleasedRow],
     intervals: Mapping[int, Interval],
     delta: float,
-    noise: NoiseMoments,
 ) -> int | None:
     """About how many more people it takes to name the best arm, if the means are as released and
     they are shared equally among the arms in question; None if two leading means are alike.
@@ -641,6 +642,7 @@ def more_people(
     if not rivals or means[leader] <= max(means[arm] for arm in rivals):
         return None
     group = [leader, *rivals]
+    noise = history.reader.noise
     redraws, thetas = noise.law.redraws, len(noise.thetas)
     levels = np.array(
         [
@@ -976,11 +978,10 @@ def beliefs(
     if law is None:
         rows = tuple(Belief(arm.label, 0, None, None, None, None) for arm in history.arms)
         return Beliefs(rows, confidence, None, None, caution=NO_MEANS, together=together)
-    noise = NoiseMoments(law)
     known = {
         arm: each
         for arm in range(len(history.arms))
-        if (each := interval(history, arm, delta, noise)) is not None
+        if (each := interval(history, arm, delta)) is not None
     }
     newest = {arm: row for arm in compared if (row := history.arms[arm].newest) is not None}
     unseen = [arm for arm in compared if arm not in newest]
@@ -999,7 +1000,7 @@ def beliefs(
     # where nothing was released of an arm it may be the best: nobody is named, or knows when
     if unseen or together:
         return found
-    return advised(history, found, intervals, newest, noise, allocation)
+    return advised(history, found, intervals, newest, allocation)
 
 
 def advised(
@@ -1007,7 +1008,6 @@ def advised(
     found: Beliefs,
     intervals: dict[int, Interval],
     newest: dict[int, ReleasedRow],
-    noise: NoiseMoments,
     allocation: Allocation | None,
 ) -> Beliefs:
     """The rows with what they allow to say."""
@@ -1015,7 +1015,7 @@ def advised(
     if not history.reader.alone:
         best = best_apart(intervals)
         if best is None:
-            more = more_people(history, newest, intervals, delta, noise)
+            more = more_people(history, newest, intervals, delta)
     else:
         is_own, best = (False, None) if allocation is None else allocation.named(delta)
         if not is_own:

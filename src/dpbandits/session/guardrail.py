@@ -38,7 +38,7 @@ from dpbandits.session.beliefs import (
     row_bounds,
     two_digits,
 )
-from dpbandits.session.evidence import NoiseMoments, ReleasedRow
+from dpbandits.session.evidence import ReleasedRow
 
 
 @final
@@ -111,9 +111,7 @@ class Guardrail:
         if in_period is not None:
             in_period = whole_number(in_period, "in_period", 1)
         history = Harm.of(self, policy).history
-        first, law = policy.room(policy.init(), 0) or 1, history.reader.law
-        assert law is not None
-        noise = NoiseMoments(law)
+        first, noise = policy.room(policy.init(), 0) or 1, history.reader.noise
         u = np.array([level(history, 0, 1.0 - self.confidence, len(noise.thetas))])
 
         def is_above(people: int) -> bool:
@@ -162,9 +160,7 @@ class Harm:
 
     def low(self, arm: int) -> float:
         """What the arm's mean harm is at least, at the rail's confidence."""
-        law = self.history.reader.law
-        assert law is not None
-        estimate = interval(self.history, arm, 1.0 - self.rail.confidence, NoiseMoments(law))
+        estimate = interval(self.history, arm, 1.0 - self.rail.confidence)
         return 0.0 if estimate is None else estimate.low
 
     def after(

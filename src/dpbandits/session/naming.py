@@ -88,9 +88,8 @@ def mean_curve(known: ReleaseHistory, arm: int) -> tuple[Floats, Floats]:
     """Return the probabilities that the mean of what is summed of an arm is at most each of these
     values, and the values.
     """
-    row, law, (zero, one) = known.arms[arm].newest, known.reader.law, known.reader.ends
+    row, law, (zero, one) = known.arms[arm].newest, known.reader.noise.law, known.reader.ends
     assert row is not None
-    assert law is not None
     means, below = posterior(known, row, draws_variance(law, row.draws))
     return below, zero + (one - zero) * means
 
@@ -199,10 +198,9 @@ def drawn_answer(
     Args:
         first: the arm as it is now. mean: of what is summed.
     """
-    row, now, law = first.newest, known.arms[arm].newest, known.reader.law
+    row, now, law = first.newest, known.arms[arm].newest, known.reader.noise.law
     assert row is not None
     assert now is not None
-    assert law is not None
     before = sum(count for _, count in now.draws)
     each = -(-sum(count for _, count in row.draws) // first.answers)
     kind = row.draws[0][0] if row.draws else 1
