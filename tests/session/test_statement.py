@@ -351,6 +351,16 @@ def test_the_page_for_participants_is_plain_and_true() -> None:
     assert "as two numbers, one of them for refunds." in watched
 
 
+def test_who_answered_is_not_hidden_from_the_server_that_gets_the_reports() -> None:
+    """In the local model the guarantee is against the server, too."""
+    for policy, hides in ((POLICY, True), (dpb.LDPUCB(arms=2, epsilon=1), False)):
+        waits = session(policy, attribution_window=timedelta(days=2))
+        assert waits.guarantee is not None
+        assert ("number and time of asks" in waits.guarantee.public) is hides
+        assert ("Who answered is as private as the answer." in words(waits.statement())) is hides
+        assert ("is hidden, too." in words(waits.participant_text())) is hides
+
+
 def test_odds_move_by_e_to_the_epsilon_at_most_as_the_tutorial_says() -> None:
     page = (REPOSITORY / "docs/guides/trial.md").read_text(encoding="utf-8")
     for epsilon in (0.1, 0.5, 1, 2, 4):

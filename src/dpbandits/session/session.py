@@ -1722,13 +1722,20 @@ class Session:
         return self._state.policy
 
     @property
+    def _hides_answers(self) -> bool:
+        """Whether it is protected, too, that somebody answered. In the local model people send
+        their reports, so the server knows, against which they are protected.
+        """
+        return self._holds_answers and self._vault.randomizer is None
+
+    @property
     def guarantee(self) -> Guarantee | None:
         """What all decisions together promise; None for a policy without privacy."""
         guarantee, people = self._vault.guarantee, self._tables.people
         if guarantee is None:
             return None
         guarantee = replace(guarantee, noise=self._vault.noise.kind)
-        if self._holds_answers:
+        if self._hides_answers:
             public: tuple[str, ...] = ("decisions", "number and time of asks")
             if self._contextual:
                 public = (*public, "contexts")

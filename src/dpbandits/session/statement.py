@@ -63,7 +63,12 @@ def statement(
     if waits is not None:
         parts.append(
             f"Answers are waited for {length_words(waits)}; whoever gave none by then counts "
-            f"with {session.default:g}, as was declared. Who answered is as private as the answer."
+            f"with {session.default:g}, as was declared. "
+            + (
+                "Who answered is as private as the answer."
+                if session._hides_answers
+                else "Who answered is shown to nobody, but the server knows it."
+            )
         )
     if rail is not None:
         parts.append(
@@ -301,7 +306,7 @@ def participant_text(session: Session) -> str:
         "about people in general. "
         + (
             "Also whether we got your outcome."
-            if waits is None
+            if not session._hides_answers
             else "Whether we got your outcome is hidden, too."
         ),
         "Who sees your outcome. "
