@@ -110,6 +110,16 @@ def test_no_report_is_asked_for_where_nobody_learns() -> None:
     assert s.pending == ()
 
 
+@pytest.mark.parametrize("policy", [dpb.LDPUCB(arms=2, epsilon=1), POLICY])
+def test_a_report_that_is_held_costs_a_place_though_its_decision_is_void(policy: Any) -> None:
+    """The server has seen it. A reward that is held is never read then."""
+    s = for_users(1, policy, attribution_window=DAY)
+    decision, randomizer = s.ask(user="ann"), policy.randomizer()
+    s.tell(decision, 1.0 if randomizer is None else s._vault.randomizer.report(1.0, s._vault.noise))
+    s.void(decision)
+    assert s.ask(user="ann").learn is (randomizer is None)
+
+
 # Who is on which side: a share as declared, a person's side for ever, and shares that are none
 
 

@@ -865,8 +865,8 @@ class Session:
 
     def _voided(self, id: int, play: Play) -> Unread:
         owner, people = self._tables.owners.get(id), self._tables.people
-        place = None
-        if owner is not None and people is not None:
+        place, is_seen = None, self._holds_answers and not self._hides_answers
+        if owner is not None and people is not None and not is_seen:  # the server may have a report
             who, period = owner
             window, taken = people.used.get(who, (period, 0))
             if window == period and taken:
