@@ -103,6 +103,7 @@ SAID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
             "Price: ρ = 1/9 for each learned round.",
             "pays w² times that",
             "Unit: all rewards of one user in one window of 7 days.",
+            "tells and expiries, who takes part.",
             "Users learned from in the window that is open: 5.",
             "Users with learned rounds, answered or not, void ones included: 5.",
             "a pseudonym of each user with a count of learned rounds",

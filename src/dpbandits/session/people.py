@@ -354,6 +354,7 @@ def per_user(guarantee: Guarantee, people: Register) -> Guarantee:
         claimed=None,
         unit="user",
         people=people.words,
+        public=(*guarantee.public, "who takes part"),
     )
 
 
