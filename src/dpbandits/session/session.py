@@ -865,8 +865,9 @@ class Session:
 
     def _voided(self, id: int, play: Play) -> Unread:
         owner, people = self._tables.owners.get(id), self._tables.people
-        place, is_seen = None, self._holds_answers and not self._hides_answers
-        if owner is not None and people is not None and not is_seen:  # the server may have a report
+        place, is_local = None, self._vault.randomizer is not None
+        may_be_held = is_local and self._holds_answers  # a report that the server has seen
+        if owner is not None and people is not None and not may_be_held:
             who, period = owner
             window, taken = people.used.get(who, (period, 0))
             if window == period and taken:
@@ -1726,7 +1727,8 @@ class Session:
         """Whether it is protected, too, that somebody answered. In the local model people send
         their reports, so the server knows, against which they are protected.
         """
-        return self._holds_answers and self._vault.randomizer is None
+        is_central = self._vault.guarantee is not None and self._vault.randomizer is None
+        return self._holds_answers and is_central
 
     @property
     def guarantee(self) -> Guarantee | None:

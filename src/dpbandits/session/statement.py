@@ -67,7 +67,7 @@ def statement(
             + (
                 "Who answered is as private as the answer."
                 if session._hides_answers
-                else "Who answered is shown to nobody, but the server knows it."
+                else "The server knows who answered."
             )
         )
     if rail is not None:
