@@ -33,6 +33,7 @@ from dpbandits.mechanisms import (
     SquareRoot,
     WeightedArms,
 )
+from dpbandits.mechanisms.base import AnswerLaw
 from dpbandits.noise.protocol import Noise
 
 ONE, GRID = Fraction(1), Grid(steps=4)
@@ -159,3 +160,48 @@ def test_a_memory_that_is_not_public_is_named() -> None:
     """It passed, and a store would have restored it as if it held released values only."""
     with pytest.raises(CheckFailed, match="`public_memory` is true, but"):
         check_mechanism(Remembers(epsilon=ONE, grid=GRID))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Says(SeparableDP):
+    """The newest batch, or the newest two, with a law."""
+
+    says: AnswerLaw
+    two: bool = False
+    proof: ClassVar[str] = "lazy_forgetful"
+
+    @property
+    def law(self) -> AnswerLaw:
+        return self.says
+
+    def start(self) -> Any:
+        return [0, 0]
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Answer]:
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        before, rounds = memory if self.two else (0, 0)
+        answer = Answer((before + noisy) / self.grid.steps, rounds + count, 1 + (rounds > 0))
+        return [noisy, count], answer
+
+
+@pytest.mark.parametrize(
+    ("cost", "forgets", "two", "message"),
+    [
+        (1.0, True, False, ""),
+        (1.5, True, False, "more noise than `law` says"),
+        (1.0, False, False, "more noise than `law` says"),  # of the first block
+        (1.0, True, True, "the newest block alone"),
+        (1.0, False, True, "more noise than `law` says"),
+    ],
+)
+def test_a_law_that_answers_do_not_have_is_named(
+    cost: float, forgets: bool, two: bool, message: str
+) -> None:
+    """Intervals and names come from it: they were too narrow, or counted people twice."""
+    law = AnswerLaw("laplace", cost, forgets)
+    mechanism = Says(epsilon=ONE, grid=GRID, says=law, two=two)
+    if not message:
+        return check_mechanism(mechanism)
+    with pytest.raises(CheckFailed, match=message):
+        check_mechanism(mechanism)
+    return None

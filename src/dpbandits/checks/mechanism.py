@@ -17,6 +17,7 @@ from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.session.beliefs import NoiseMoments
 from dpbandits.simulation.transcript import identical
 
 Rounds = tuple[tuple[int, ...], ...]
@@ -24,6 +25,9 @@ Rounds = tuple[tuple[int, ...], ...]
 
 MANY = 8
 """Records in a block, besides blocks of one: noise may depend on how many there are."""
+
+PLAYS, WON = 320, 1e6
+"""Plays that are bet on against a law, and the wealth that refutes it."""
 
 
 class MechanismTrial(NamedTuple):
@@ -64,7 +68,8 @@ def check_mechanism(
     the guarantee when one record changes (for a mechanism that draws noise `ahead`, `audit` says
     so). No memory is changed in place, because an interrupted release is repeated from the old
     memory. The memory survives JSON, as in a saved session. If `public_memory` is true, it holds
-    released values only.
+    released values only. If it states a `law`, from which intervals and names come, its answers
+    cover what that says, with no more noise.
 
     Args:
         mechanism: an instance of a user-defined mechanism.
@@ -89,6 +94,35 @@ def check_mechanism(
         memory_survives_json(trial)
         guarantee_covers_loss(trial)
         memory_is_public(trial)
+        law_covers_noise(trial)
+
+
+def law_covers_noise(trial: MechanismTrial) -> None:
+    """An answer covers the newest block alone, or the first ones, as its law says. Bets that its
+    noise has larger moments win `WON` with probability 1/`WON` at most where it has not.
+    """
+    law, steps = trial.mechanism.law, trial.mechanism.grid.steps
+    if law is None or trial.whole:
+        return
+    noise, wealth = NoiseMoments(law), 0.0
+    for seed in range(PLAYS):
+        at, coordinate = seed % len(trial.rounds), seed % len(trial.rounds[0])
+        _, answers = trial.play(trial.rounds[: at + 1], SimulatedNoise(seed))
+        said = trial.mechanism.noised_sum(answers[at][coordinate], at + 1)
+        if said is not None:
+            blocks, others = divmod(said.rounds, trial.size)
+            covered = trial.rounds[at : at + 1] if law.forgets else trial.rounds[:blocks]
+            require(
+                others == 0 and blocks == len(covered),
+                f"Answer {at + 1} covers {said.rounds} rounds, of blocks of {trial.size}: by `law` "
+                f"it covers {'the newest block alone' if law.forgets else 'the first blocks'}.",
+            )
+            exact = sum(rewards[coordinate] for rewards in covered) / steps
+            off = (said.total - exact) * noise.thetas
+            gain = np.logaddexp(off, -off) - np.log(2.0) - noise.of(said.draws)  # 0 on average
+            wealth = wealth + np.logaddexp(0.0, gain) - np.log(2.0)
+    won = np.logaddexp.reduce(np.atleast_1d(wealth)) - np.log(len(noise.thetas))
+    require(bool(won < np.log(WON)), "Answers have more noise than `law` says.")
 
 
 def guarantee_covers_loss(trial: MechanismTrial) -> None:
