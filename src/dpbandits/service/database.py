@@ -14,7 +14,7 @@ import queue
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache, partial
 from importlib.resources import files
@@ -84,7 +84,6 @@ from dpbandits.service.tables import (
     EventRow,
     HeadRow,
     KeyRow,
-    MovedRow,
     ReadingRow,
     ReleaseRow,
     ScopeRow,
@@ -680,8 +679,10 @@ HEAD = select(tables.head.c.campaign, *columns(tables.head, HeadRow))
 ONE_HEAD = HEAD.where(tables.head.c.campaign == OF)
 ONE_HEAD_LOCKED = ONE_HEAD.with_for_update()
 PRIVATE = select(tables.private_state.c.body).where(tables.private_state.c.campaign == OF)
-MOVED = chosen(tables.decision, MovedRow, tables.decision.c.campaign == OF).order_by(
-    tables.decision.c.seq
+MOVED = (
+    select(*[tables.decision.c[name] for name in tables.MOVED])
+    .where(tables.decision.c.campaign == OF)
+    .order_by(tables.decision.c.seq)
 )
 MOVED_SINCE = MOVED.where(tables.decision.c.moved > bindparam("since"))
 WAITING = MOVED.where(tables.decision.c.status == literal_column("'waiting'"))
@@ -828,11 +829,12 @@ class Rows:
             raise EditedRowsError(EDITED)
         return bytes(body)
 
-    def moved(self, uid: str, since: int) -> Iterator[MovedRow]:
-        """Decisions that a version after `since` changed, oldest first; of 0 the pending ones."""
+    def moved(self, uid: str, since: int) -> Iterable[Any]:
+        """Decisions that a version after `since` changed, oldest first; of 0 the pending ones. Of
+        each what `tables.MOVED` says.
+        """
         query, since_then = (MOVED_SINCE, {"since": since}) if since else (WAITING, {})
-        moved: Any = self._connection.execute(query, {"of": uid, **since_then})
-        return iter(moved)
+        return self._connection.execute(query, {"of": uid, **since_then})
 
     def decision(self, uid: str, seq: int) -> DecisionRow | None:
         c = tables.decision.c

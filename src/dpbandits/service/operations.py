@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -433,7 +434,7 @@ class Ask(OperationModel):
             part.contexts.owners.update((each.id, who) for each in asked)
         if text is not None:
             part.eligible.update((each.id, text) for each in asked)
-        return self._named(part, asked, [pending[each.id].propensity for each in asked])
+        return decisions_of(part, asked, [pending[each.id].propensity for each in asked])
 
     def _kept_eligible(self) -> str | None:
         """The eligible arms, each once, as they are kept beside every decision; None: all.
@@ -455,18 +456,7 @@ class Ask(OperationModel):
         if session.closed is None or session.closed.winner is None:
             raise refusal("closed")
         asked = session.ask(self.count, eligible=self.eligible, user=user, context=self.context)
-        return self._named(part, asked, [1.0] * len(asked))
-
-    def _named(
-        self, part: Part, asked: Sequence[Decision], shares: Sequence[float | None]
-    ) -> list[CampaignDecision]:
-        """Decisions as callers know them.
-
-        Args:
-            shares: their propensities.
-        """
-        names = part.names.names(part.nonce, part.head.generation, (each.id for each in asked))
-        return decisions_of(part, names, asked, shares)
+        return decisions_of(part, asked, [1.0] * len(asked))
 
     def answered(self, reply: Any) -> list[CampaignDecision]:
         decisions: list[CampaignDecision] = reply.decisions
@@ -500,10 +490,15 @@ class Ask(OperationModel):
 
 
 def decisions_of(
-    part: Part, names: Sequence[str], asked: Sequence[Decision], shares: Sequence[float | None]
+    part: Part, asked: Sequence[Decision], shares: Sequence[float | None]
 ) -> list[CampaignDecision]:
     """Return a session's decisions under their names. shares: their propensities."""
-    is_local = part.session.policy.randomizer() is not None
+    is_local, rows = part.session.policy.randomizer() is not None, part.pending.rows
+    names = list[str]()
+    # one that is asked for in this very transaction is not stored yet
+    by_nonce = groupby(asked, lambda each: rows[each.id].nonce if each.id in rows else part.nonce)
+    for nonce, some in by_nonce:
+        names += part.names.names(nonce, part.head.generation, (each.id for each in some))
     return [
         CampaignDecision(
             id=name,
@@ -847,14 +842,10 @@ class Pending(OperationModel):
         if part.session.attribution_window is not None:
             raise refusal("resolved_by_time")
         waiting = [each for each in part.session.pending if each.id > self.after][: self.limit]
-        seqs, rows, names = [each.id for each in waiting], part.pending.rows, list[str]()
-        for seq in seqs:
-            # one that is asked for in this very transaction is not stored yet
-            nonce = rows[seq].nonce if seq in rows else part.nonce
-            names += part.names.names(nonce, part.head.generation, [seq])
+        seqs = [each.id for each in waiting]
         drawn = {row.seq: row.propensity for row in tx.rows.statuses(part.uid, seqs)}
         shares = [drawn.get(seq, part.view.pending[seq].propensity) for seq in seqs]
-        return decisions_of(part, names, waiting, shares)
+        return decisions_of(part, waiting, shares)
 
     def identity(self) -> str:
         return json.dumps([self.name, self.after, self.limit, self.segment], default=str)

@@ -48,7 +48,6 @@ from dpbandits.service.tables import (
     DecisionRow,
     EventRow,
     HeadRow,
-    MovedRow,
     ReadingRow,
     ReleaseRow,
     Status,
@@ -375,7 +374,7 @@ def noise_to_go_on(setting: Setting, private: dict[str, Any], before: Part | Non
 
 def moved_in(
     kept: SessionRows,
-    moved: Iterable[MovedRow],
+    moved: Iterable[Any],
     plays: dict[Any, Play],
     pending: PendingRows,
     contexts: ContextRows | None,
@@ -644,9 +643,9 @@ def sealed_answers(
         many = list(some)
         blank = zero_answer(part.session, None if observe is None else json.loads(observe))
         seqs = [row.seq for row in many]
-        bodies |= dict(zip(seqs, seal.blanks(seqs, many[0].nonce, blank), strict=True))
+        bodies |= seal.held(seqs, many[0].nonce, 0, blank)
     for seq, steps in told.items():
-        bodies[seq] = seal.held(seq, part.pending.rows[seq].nonce, 1, steps)
+        bodies |= seal.held([seq], part.pending.rows[seq].nonce, 1, steps)
     return bodies
 
 

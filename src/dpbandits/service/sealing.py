@@ -11,7 +11,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property, lru_cache, partial
 from hashlib import blake2b
 from struct import iter_unpack
@@ -184,16 +184,14 @@ class CampaignSeal:
         self.store.require_same_key(body)
         return json.loads(self._opened(body, self._beside(head), EditedRowsError(EDITED)))
 
-    def held(self, seq: int, nonce: int, told: Literal[0, 1], steps: Any) -> bytes:
-        """The row of a decision whose answer is waited for: `told`, and the answer in grid steps;
-        all that a campaign has are of one length.
+    def held(
+        self, seqs: Iterable[int], nonce: int, told: Literal[0, 1], steps: Any
+    ) -> dict[int, bytes]:
+        """The rows of decisions whose answers are waited for: `told`, and the answer in grid steps,
+        zeros where nobody has answered yet; all that a campaign has are of one length.
         """
-        return self._sealed(of_one_length([told, steps]), self._place(seq, nonce))
-
-    def blanks(self, seqs: Sequence[int], nonce: int, steps: Any) -> list[bytes]:
-        """The rows of decisions that nobody has answered yet. steps: zeros, of an answer's form."""
-        text = of_one_length([0, steps])
-        return [self._sealed(text, self._place(seq, nonce)) for seq in seqs]
+        text = of_one_length([told, steps])
+        return {seq: self._sealed(text, self._place(seq, nonce)) for seq in seqs}
 
     def opened_answer(self, body: bytes, seq: int, nonce: int) -> tuple[int, Any]:
         """Whether a decision was answered, and what.

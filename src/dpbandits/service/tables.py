@@ -352,21 +352,21 @@ class DecisionRow(NamedTuple):
     context: bytes | None
 
 
-class MovedRow(NamedTuple):
-    """What a transaction reads of a decision that changed: see `DecisionRow`."""
-
-    seq: int
-    action: str
-    observe: str | None
-    label: str | None
-    learn: bool
-    due_at: float | None
-    status: Status
-    nonce: int
-    pseudonym: str | None
-    window: int | None
-    plan: int | None
-    context: bytes | None
+MOVED = (
+    "seq",
+    "action",
+    "observe",
+    "label",
+    "learn",
+    "due_at",
+    "status",
+    "nonce",
+    "pseudonym",
+    "window",
+    "plan",
+    "context",
+)
+"""What a transaction reads of a decision that changed: see `DecisionRow`."""
 
 
 class StatusRow(NamedTuple):
