@@ -35,11 +35,11 @@ NOTHING = "–"
 
 
 class Column(NamedTuple):
-    """meaning: a sentence for the reader."""
+    """meaning: a sentence for the reader. text: of a row of the summary, where one is shown."""
 
     title: str
-    meaning: str
-    text: Callable[[TableRow], str]
+    meaning: str = ""
+    text: Callable[[TableRow], str] = str
     number: bool = True
 
 
@@ -420,18 +420,11 @@ def sources(results: Results) -> list[str]:
     )
 
 
-class Head(NamedTuple):
-    """A column's head where no row of the summary is shown."""
-
-    title: str
-    number: bool = False
-    meaning: str = ""
-
-
-ARM_COLUMNS = (Head("arm"), Head("mean reward", number=True), Head("gap to the best", number=True))
-POLICY_COLUMNS = tuple(
-    map(Head, ("policy", "class", "source", "regret bound", "non-private baseline"))
-)
+ARM_COLUMNS = Column("arm", number=False), Column("mean reward"), Column("gap to the best")
+POLICY_COLUMNS = [
+    Column(title, number=False)
+    for title in ("policy", "class", "source", "regret bound", "non-private baseline")
+]
 
 
 def publish(results: Results, *, command: str) -> Path:
