@@ -559,12 +559,11 @@ def add_error_handlers(app: FastAPI, access: Access) -> None:
         assert isinstance(error, HTTPException)
         if error.status_code == 400:  # a body of a route that cannot be read
             return ours(request, refusal("not_json"))
-        text = Problem(title="Refused", status=error.status_code, code="refused_address", detail="")
-        text.detail = {
+        said = {
             404: "There is nothing at this address; /docs describes every route.",
             405: "This address takes another method; /docs says which.",
         }.get(error.status_code, "The request cannot be read. Nothing was done.")
-        return JSONResponse(text.model_dump(), error.status_code, media_type=MEDIA)
+        return refusal_of(error.status_code, said, "refused_address")
 
     async def fault(request: Request, error: Exception) -> JSONResponse:
         return problem("fault")
@@ -711,6 +710,6 @@ def refused_before(request: Request, hosts: frozenset[str] | None) -> Response |
     return None
 
 
-def refusal_of(status: int, detail: str) -> Response:
-    body = Problem(title="Refused", status=status, code="refused_request", detail=detail)
+def refusal_of(status: int, detail: str, code: str = "refused_request") -> JSONResponse:
+    body = Problem(title="Refused", status=status, code=code, detail=detail)
     return JSONResponse(body.model_dump(), status, media_type=MEDIA)
