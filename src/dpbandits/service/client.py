@@ -22,7 +22,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
@@ -31,10 +31,8 @@ from typing import (
     Concatenate,
     NamedTuple,
     ParamSpec,
-    Self,
     TypeVar,
     final,
-    overload,
 )
 from urllib.parse import quote
 
@@ -73,7 +71,6 @@ from dpbandits.service.operations import (
 )
 from dpbandits.service.refusals import REASONS
 from dpbandits.service.views import VIEWS, same
-from dpbandits.session.decisions import Eligible, User
 from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.state import SessionEvent
 
@@ -563,7 +560,7 @@ async def paused(seconds: float) -> None:
 
 
 @final
-class RemoteStore:
+class RemoteStore(AbstractContextManager["RemoteStore"]):
     """Campaigns of a server (`dpbandits serve`). Threads may share it, and forked processes.
 
     Calls that are cut off are made again, under a key of their own (or `key=`), so that nothing is
@@ -604,9 +601,6 @@ class RemoteStore:
 
     def __repr__(self) -> str:
         return f"RemoteStore({self._requests.address!r})"
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -701,39 +695,7 @@ class AsyncCampaign:
         """The name that its decisions carry."""
         return self._campaign.name
 
-    @overload
-    async def ask(
-        self,
-        count: None = None,
-        eligible: Eligible = None,
-        user: User = None,
-        segment: str | None = None,
-        key: str | None = None,
-        context: Any = None,
-    ) -> CampaignDecision: ...
-    @overload
-    async def ask(
-        self,
-        count: int,
-        eligible: Eligible = None,
-        user: User = None,
-        segment: str | None = None,
-        key: str | None = None,
-        context: Any = None,
-    ) -> list[CampaignDecision]: ...
-    async def ask(
-        self,
-        count: int | None = None,
-        eligible: Eligible = None,
-        user: User = None,
-        segment: str | None = None,
-        key: str | None = None,
-        context: Any = None,
-    ) -> CampaignDecision | list[CampaignDecision]:
-        """Request the next decision, or a list of `count` of them (see `Campaign.ask`)."""
-        ask: Any = self._campaign.ask
-        return await ask(count, eligible, user, segment, key, context)
-
+    ask = awaited(Campaign.ask)
     do = awaited(Campaign.do)
     tell = awaited(Campaign.tell)
     tell_many = awaited(Campaign.tell_many)
@@ -822,7 +784,7 @@ class AsyncCampaign:
 
 
 @final
-class AsyncRemoteStore:
+class AsyncRemoteStore(AbstractAsyncContextManager["AsyncRemoteStore"]):
     """Campaigns of a server, for asyncio: see `RemoteStore`, whose arguments it takes. Tasks of one
     event loop may share it.
     """
@@ -842,9 +804,6 @@ class AsyncRemoteStore:
 
     def __repr__(self) -> str:
         return f"AsyncRemoteStore({self._requests.address!r})"
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()

@@ -7,10 +7,11 @@ import secrets
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, Self, final
+from typing import Any, final
 
 from dpbandits.core.errors import (
     NameTakenError,
@@ -60,7 +61,7 @@ NO_KEY = (
 
 
 @final
-class CampaignStore:
+class CampaignStore(AbstractContextManager["CampaignStore"]):
     """Campaigns in one place. `dpbandits.open_store(url)` opens one.
 
     Threads and processes may share a store, forked ones, too. On SQLite a process is refused that
@@ -92,9 +93,6 @@ class CampaignStore:
 
     def __repr__(self) -> str:
         return f"CampaignStore({self.database!r})"
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
