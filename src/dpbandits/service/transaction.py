@@ -149,8 +149,8 @@ class Transaction:
         return [self.part(name) for name in self.layout.parts]
 
     def kept(self, part: Part, make: Callable[[], Value]) -> Value:
-        """Return the value that a view caches for a part between transactions."""
-        return self._host.kept.setdefault(part.uid, make())
+        """Return the value that a view caches for a part between transactions, one of each kind."""
+        return self._host.kept.setdefault((part.uid, make), make())
 
     def accept(self, part: Part) -> None:
         """Keep the changes of this part so far, even if the current call fails later."""
@@ -362,7 +362,7 @@ class Host:
         self._parts = dict[str, Part]()
         self._unwritten: Written | None = None
         self._doubt: bool | None = None  # of a part, where it is not in the database yet
-        self.kept = dict[str, Any]()
+        self.kept = dict[object, Any]()
         self._process = this_process()
 
     def __repr__(self) -> str:

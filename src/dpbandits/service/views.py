@@ -7,7 +7,7 @@ made from `VIEWS`.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -443,9 +443,14 @@ def uplift_over(layout: Layout, parts: Mapping[str, Beliefs], confidence: float 
 
 
 class InPlay(NamedTuple):
-    """What an expected loss is simulated of. arguments: of `expected_loss`; None: of nothing."""
+    """What an expected loss is simulated of.
 
-    uid: str
+    Args:
+        kept: the newest one of the campaign, and as of which step it is.
+        arguments: of `expected_loss`; None: of nothing.
+    """
+
+    kept: list[tuple[int, ExpectedLoss | None]]
     step: int
     arguments: tuple[Any, ...] | None
 
@@ -463,7 +468,7 @@ def in_play(tx: Transaction, part: Part) -> InPlay:
             least = None if drawn is None else drawn.among(session._state.roster.in_play)
             # it learns from everybody who is simulated
             arguments = session.policy, played, learned, session.rewards, least
-    return InPlay(part.uid, part.head.step, arguments)
+    return InPlay(tx.kept(part, list), part.head.step, arguments)
 
 
 def has_chosen_all(session: Session) -> bool:
@@ -483,43 +488,29 @@ def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
     return parts["policy"]
 
 
-MOST_LOSSES = 256
-"""Campaigns whose expected loss is kept."""
+ONE_LOSS = Lock()
 
 
-@final
-class LossCache:
-    """Simulates expected losses, one at a time, and keeps each until its campaign releases
-    something new.
+def loss_of(in_play: InPlay) -> ExpectedLoss | None:
+    """The expected loss as of the newest release, which is kept until there is another one.
+
+    Raises:
+        RuntimeError: another one is being computed. Requests that waited for it would keep others
+            from being served.
     """
-
-    def __init__(self) -> None:
-        self._one = Lock()
-        self._kept = OrderedDict[str, tuple[int, ExpectedLoss | None]]()
-
-    def of(self, in_play: InPlay) -> ExpectedLoss | None:
-        """The expected loss as of the newest release.
-
-        Raises:
-            RuntimeError: another one is being computed. Requests that waited for it would keep
-                others from being served.
-        """
-        if in_play.arguments is None:
-            return None
-        kept = self._kept.get(in_play.uid)
-        if kept is not None and kept[0] == in_play.step:
-            return kept[1]
-        if not self._one.acquire(blocking=False):
-            raise refusal("busy")
-        try:
-            loss = expected_loss(*in_play.arguments)
-            self._kept[in_play.uid] = in_play.step, loss
-            self._kept.move_to_end(in_play.uid)
-            while len(self._kept) > MOST_LOSSES:
-                self._kept.popitem(last=False)
-        finally:
-            self._one.release()
-        return loss
+    if in_play.arguments is None:
+        return None
+    for step, loss in in_play.kept:
+        if step == in_play.step:
+            return loss
+    if not ONE_LOSS.acquire(blocking=False):
+        raise refusal("busy")
+    try:
+        loss = expected_loss(*in_play.arguments)
+        in_play.kept[:] = [(in_play.step, loss)]
+    finally:
+        ONE_LOSS.release()
+    return loss
 
 
 # What was believed, release by release
@@ -701,7 +692,7 @@ VIEWS: dict[str, View] = {
         models.SentLoss | None,
         ExpectedLoss | None,
         combine=policy_side,
-        finish=LossCache().of,
+        finish=loss_of,
     ),
     "history": View(history_of, list[models.Moment], tuple[models.Moment, ...]),
     "recent": View(recent_of, models.Recent, params={"newest": (Limit, 1_000)}),
