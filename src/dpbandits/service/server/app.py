@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import copy_context
 from functools import cache, partial
-from typing import Annotated, Any, NamedTuple, final, get_args
+from typing import Annotated, Any, final, get_args
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -154,15 +154,7 @@ ROLES = get_args(Role)
 """admin may do everything."""
 
 
-class Principal(NamedTuple):
-    """Who calls. campaign: the only one they may touch; None: any."""
-
-    name: str
-    roles: frozenset[str]
-    campaign: str | None
-
-
-EVERYBODY = Principal("", frozenset(ROLES), None)
+EVERYBODY = Rights(name="", roles=tuple(sorted(ROLES)), campaign=None)
 """Whoever calls a server without keys, which listens on this machine only."""
 
 
@@ -255,7 +247,7 @@ class Access:
             if at is not None and row.revoked is None:
                 self._store.database.revoke(row, at)
 
-    def principal(self, request: Request) -> Principal:
+    def principal(self, request: Request) -> Rights:
         """Return who calls. A key that there is not takes as long to refuse as a revoked one.
 
         Raises:
@@ -269,9 +261,9 @@ class Access:
         row = self._store.database.key(hash_of(key.strip()))
         if kind.lower() != "bearer" or row is None or row.revoked is not None:
             raise refusal("no_key")
-        return Principal(row.name, frozenset(row.roles.split()), row.campaign)
+        return Rights(name=row.name, roles=tuple(row.roles.split()), campaign=row.campaign)
 
-    def caller(self, request: Request) -> Principal:
+    def caller(self, request: Request) -> Rights:
         """Return who calls a route that needs a role. It asks the database, so call it in the
         thread of the work.
 
@@ -429,8 +421,8 @@ def add_store_routes(app: FastAPI, store: CampaignStore, access: Access) -> None
     @app.get("/v1/me")
     def me(request: Request) -> Rights:
         who = access.principal(request)
-        roles = who.roles & {"read"} if store.is_looking else who.roles
-        return Rights(name=who.name, roles=tuple(sorted(roles)), campaign=who.campaign)
+        roles = tuple([each for each in who.roles if each == "read" or not store.is_looking])
+        return who.model_copy(update={"roles": roles})
 
     @app.get("/v1/campaigns")
     def campaigns(request: Request) -> Summaries:
