@@ -16,77 +16,66 @@ from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.policies.named import importing_from
 from dpbandits.terminal.console import console, errors, one_line_errors
 
-SubjectArgument = Annotated[
-    str | None,
-    typer.Argument(
-        help="A policy's name, as `dpbandits list` shows it; or module:object of your own."
-    ),
-]
-EpsilonOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The budget it is made with, 1/2 say; by default that of its shipped checks."
-    ),
-]
-ClaimOption = Annotated[
-    str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
-]
-DeltaOption = Annotated[
-    float, typer.Option(min=0, max=1, help="The δ of a claim of (ε, δ)-privacy.")
-]
-RhoOption = Annotated[
-    str | None, typer.Option(help="The ρ of zCDP that it is held to, in place of an ε.")
-]
-RunsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Runs to count, in place of a budget: the same report on every machine."
-    ),
-]
-ArmsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Arms to audit it with; of a function of data, columns. By default 2."
-    ),
-]
-RoundsOption = Annotated[
-    int,
-    typer.Option(
-        min=1, help="Rounds of the runs that are counted; a black box is also played longer."
-    ),
-]
-VerifyOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Work out again what follows from a report that --json printed.",
-        exists=True,
-        dir_okay=False,
-    ),
-]
-SeedOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        help="Of runs, tables and simulated noise: 0, unless you say otherwise.",
-    ),
-]
-
 
 def audit_command(
-    subject: SubjectArgument = None,
-    epsilon: EpsilonOption = None,
-    claim: ClaimOption = None,
-    delta: DeltaOption = 0.0,
-    rho: RhoOption = None,
+    subject: Annotated[
+        str | None,
+        typer.Argument(
+            help="A policy's name, as `dpbandits list` shows it; or module:object of your own."
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="The budget it is made with, 1/2 say; by default that of its shipped checks."
+        ),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(help="The ε it is held to. By default what it says itself.")
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(min=0, max=1, help="The δ of a claim of (ε, δ)-privacy.")
+    ] = 0.0,
+    rho: Annotated[
+        str | None, typer.Option(help="The ρ of zCDP that it is held to, in place of an ε.")
+    ] = None,
     budget: Annotated[str, typer.Option(help="Time to spend: 60s, 5m.")] = "60s",
-    runs: RunsOption = None,
-    arms: ArmsOption = None,
-    rounds: RoundsOption = 8,
-    seed: SeedOption = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Runs to count, in place of a budget: the same report on every machine."
+        ),
+    ] = None,
+    arms: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Arms to audit it with; of a function of data, columns. By default 2."
+        ),
+    ] = None,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Rounds of the runs that are counted; a black box is also played longer."
+        ),
+    ] = 8,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Of runs, tables and simulated noise: 0, unless you say otherwise.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, for programs: --json > report.json.")
     ] = False,
-    verify: VerifyOption = None,
+    verify: Annotated[
+        Path | None,
+        typer.Option(
+            help="Work out again what follows from a report that --json printed.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
 ) -> None:
     """Test a privacy claim: replay its releases, and tell its runs apart.
 

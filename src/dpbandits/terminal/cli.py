@@ -1,9 +1,8 @@
 """The command line: parsing and printing only."""
 
-from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -77,11 +76,6 @@ class = "KLUCB"
 """
 
 
-class ExecutorName(StrEnum):
-    processes = "processes"
-    dask = "dask"
-
-
 @app.command("run", epilog=SMALL_SWEEP)
 def run_command(
     config: Annotated[
@@ -93,8 +87,9 @@ def run_command(
     quick: QuickOption = False,
     workers: WorkersOption = None,
     executor: Annotated[
-        ExecutorName, typer.Option(help="Who plays: processes of this machine, or a Dask cluster.")
-    ] = ExecutorName.processes,
+        Literal["processes", "dask"],
+        typer.Option(help="Who plays: processes of this machine, or a Dask cluster."),
+    ] = "processes",
     scheduler: Annotated[
         str | None, typer.Option(help="With --executor dask: its address, as in tcp://host:8786.")
     ] = None,
@@ -116,7 +111,7 @@ def run_command(
     from dpbandits.sweeps.config import load_config
     from dpbandits.terminal.tables import run_here
 
-    if (executor is ExecutorName.dask) is not (scheduler is not None):
+    if (executor == "dask") is not (scheduler is not None):
         raise typer.BadParameter("--executor dask and --scheduler ADDRESS go together.")
     part = None if shard is None else shard_of(shard)
     with one_line_errors():
@@ -140,20 +135,6 @@ def shard_of(text: str) -> tuple[int, int]:
     return int(number), int(parts)
 
 
-class Privacy(StrEnum):
-    none = "none"
-    pure = "pure"
-    zCDP = "zCDP"
-    local = "local"
-    joint = "joint"
-
-
-class FeedbackKind(StrEnum):
-    bandit = "bandit"
-    semi = "semi"
-    full = "full"
-
-
 @app.callback(invoke_without_command=True)
 def version_command(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
@@ -166,11 +147,11 @@ def version_command(
 @app.command("list")
 def list_policies(
     privacy: Annotated[
-        Privacy | None,
+        Literal["none", "pure", "zCDP", "local", "joint"] | None,
         typer.Option(case_sensitive=False, help="Only policies with this kind of privacy."),
     ] = None,
     feedback: Annotated[
-        FeedbackKind | None,
+        Literal["bandit", "semi", "full"] | None,
         typer.Option(help="Only policies that see: the arm played, several arms, or every arm."),
     ] = None,
     recommended: Annotated[
@@ -187,8 +168,8 @@ def list_policies(
     rows = [
         row
         for row in every_policy()
-        if (privacy is None or row.privacy == privacy.value)
-        and (feedback is None or row.feedback == feedback.value)
+        if (privacy is None or row.privacy == privacy)
+        and (feedback is None or row.feedback == feedback)
         and (not recommended or row.name in RECOMMENDED)
     ]
     if json:

@@ -29,70 +29,37 @@ from dpbandits.forecasting.outcome import (
 )
 from dpbandits.terminal.console import console, one_line_errors
 
-RatesOption = Annotated[
-    str | None,
-    typer.Option(help="Each arm's rate, or a range of it: .03,.036 or .02-.04,.03-.05."),
-]
-BaseOption = Annotated[
-    str | None, typer.Option(help="In place of --rates: the rate of today, or a range of it.")
-]
-BestOption = Annotated[
-    str,
-    typer.Option(help="With --base: how much better the best arm is, of it: .2 is 20 % more."),
-]
-EpsilonsOption = Annotated[
-    list[str] | None,
-    typer.Option(help="A budget, or several, as in .5,1; may be given again. By default .1,.5,1."),
-]
-PolicyOption = Annotated[
-    list[str] | None,
-    typer.Option("--policy", help=f"A policy's name; may be given again. By default {DEFAULT[0]}."),
-]
-DelayOption = Annotated[
-    int | None,
-    typer.Option(min=0, help="People who come before a person's answer does. Takes a minute."),
-]
-CapOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Of people who come back: rounds in which one is learned from. ε is then a user's.",
-    ),
-]
-DrawsOption = Annotated[
-    int | None,
-    typer.Option(
-        min=2, help="Draws of the rates. By default 200; 40 with --delay, --min-share and the like."
-    ),
-]
-WithinOption = Annotated[
-    float | None, typer.Option(help="Also say the smallest ε that is expected to lose no more.")
-]
-
-
-FeaturesOption = Annotated[
-    int | None,
-    typer.Option(min=2, help="Numbers known of each visitor, for policies that decide by them."),
-]
-LastingOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="For rates that change: for how many people they last, on average."),
-]
-SpreadOption = Annotated[
-    float,
-    typer.Option(help="With --features: how much an arm's rate differs over visitors, of it."),
-]
-
 
 def forecast_command(
     visitors: Annotated[int, typer.Option(min=2, help="People in the trial.")],
-    rates: RatesOption = None,
-    base: BaseOption = None,
-    best: BestOption = ".2",
+    rates: Annotated[
+        str | None,
+        typer.Option(help="Each arm's rate, or a range of it: .03,.036 or .02-.04,.03-.05."),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(help="In place of --rates: the rate of today, or a range of it.")
+    ] = None,
+    best: Annotated[
+        str,
+        typer.Option(help="With --base: how much better the best arm is, of it: .2 is 20 % more."),
+    ] = ".2",
     arms: Annotated[int, typer.Option(min=2, help="With --base: how many arms.")] = 2,
-    epsilon: EpsilonsOption = None,
-    policy: PolicyOption = None,
-    delay: DelayOption = None,
+    epsilon: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A budget, or several, as in .5,1; may be given again. By default .1,.5,1."
+        ),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy", help=f"A policy's name; may be given again. By default {DEFAULT[0]}."
+        ),
+    ] = None,
+    delay: Annotated[
+        int | None,
+        typer.Option(min=0, help="People who come before a person's answer does. Takes a minute."),
+    ] = None,
     min_share: Annotated[
         float | None, typer.Option(help="Each arm's least share of people, as of a session.")
     ] = None,
@@ -104,14 +71,42 @@ def forecast_command(
         int | None,
         typer.Option(min=1, help="Visitors in a period, within which arms are compared."),
     ] = None,
-    max_contributions: CapOption = None,
-    draws: DrawsOption = None,
+    max_contributions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Of people who come back: rounds in which one is learned from. ε is then a "
+            "user's.",
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Draws of the rates. By default 200; 40 with --delay, --min-share and the like.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of draws and runs.")] = 0,
     units: Annotated[str, typer.Option(help="What a reward is.")] = "conversions",
-    within: WithinOption = None,
-    features: FeaturesOption = None,
-    spread: SpreadOption = 0.5,
-    lasting: LastingOption = None,
+    within: Annotated[
+        float | None, typer.Option(help="Also say the smallest ε that is expected to lose no more.")
+    ] = None,
+    features: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="Numbers known of each visitor, for policies that decide by them."
+        ),
+    ] = None,
+    spread: Annotated[
+        float,
+        typer.Option(help="With --features: how much an arm's rate differs over visitors, of it."),
+    ] = 0.5,
+    lasting: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="For rates that change: for how many people they last, on average."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write figure and page into this folder.")
     ] = None,
