@@ -25,7 +25,7 @@ from dpbandits.mechanisms import (
     SignedCounter,
 )
 from dpbandits.noise import SimulatedNoise
-from tests.mechanisms.silence import Silence
+from tests.session.small import Exact as ExactNoise
 
 ONE = Fraction(1)
 
@@ -108,7 +108,7 @@ def test_counters_sum_every_prefix(mechanism: Separable) -> None:
     rng = np.random.default_rng(3)
     memory, total, rounds = mechanism.start(), 0, 0
     for x in rng.integers(0, 1025, 100).tolist():
-        memory, answer = mechanism.step(memory, x, 1, Silence())
+        memory, answer = mechanism.step(memory, x, 1, ExactNoise(1))
         total, rounds = total + x, rounds + 1
         assert answer.total == total / 1024
         assert answer.rounds == rounds
@@ -134,7 +134,7 @@ def test_logarithmic_answers_at_powers_of_two() -> None:
     mechanism = Logarithmic(epsilon=ONE, grid=Grid(steps=1))
     memory, seen = mechanism.start(), []
     for _ in range(20):
-        memory, answer = mechanism.step(memory, 1, 1, Silence())
+        memory, answer = mechanism.step(memory, 1, 1, ExactNoise(1))
         seen.append(int(answer.total))
     assert seen == [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 16]
 
@@ -142,7 +142,7 @@ def test_logarithmic_answers_at_powers_of_two() -> None:
 def test_vector_answer_touches_only_its_block() -> None:
     mechanism = Exact(grid=Grid(steps=1))
     memory = mechanism.init(3)
-    memory, answers = mechanism.answer(memory, Block((2, 0), (5, 3), (9, 4)), Silence())
+    memory, answers = mechanism.answer(memory, Block((2, 0), (5, 3), (9, 4)), ExactNoise(1))
     assert answers == ((5.0, 9, 0), (3.0, 4, 0))
     assert memory == [(3, 4), (0, 0), (5, 9)]
 

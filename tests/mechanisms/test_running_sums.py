@@ -27,7 +27,7 @@ from dpbandits.mechanisms.counters import (
     weight,
 )
 from dpbandits.noise import SecureNoise, SimulatedNoise
-from tests.mechanisms.silence import Silence
+from tests.session.small import Exact
 
 ONE = Fraction(1)
 Mechanism = SignedTree | SquareRoot
@@ -53,12 +53,12 @@ def test_every_running_sum_is_released(make: Any, leaves: int) -> None:
     memory: Any = mechanism.init(3)
     rows = np.random.default_rng(leaves).integers(0, mechanism.grid.steps + 1, (leaves, 3))
     for n, total in enumerate(np.cumsum(rows, axis=0).tolist(), start=1):
-        memory, answers = mechanism.answer(memory, record(*rows[n - 1]), Silence())
+        memory, answers = mechanism.answer(memory, record(*rows[n - 1]), Exact(1))
         assert [answer.total * mechanism.grid.steps for answer in answers] == pytest.approx(total)
         assert {answer.rounds for answer in answers} == {n}
     before = deepcopy(memory)
     with pytest.raises(HorizonError, match=rf"at most {leaves} releases, .* longer horizon"):
-        mechanism.answer(memory, record(0, 0, 0), Silence())
+        mechanism.answer(memory, record(0, 0, 0), Exact(1))
     assert memory == before
     assert not mechanism.reads_last(memory, EVERY)
 
@@ -121,7 +121,7 @@ def nodes_of(n: int, base: int, levels: int) -> list[tuple[tuple[int, int], int]
     return found
 
 
-class Spike(Silence):
+class Spike(Exact):
     """Adds 1 to each value of one request, and nothing to others."""
 
     def __init__(self, at: int) -> None:

@@ -3,12 +3,12 @@
 import contextlib
 import json
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 import dpbandits as dpb
+from dpbandits.noise.protocol import Relay
 from dpbandits.noise.sources import noise_from_state
 from dpbandits.session.saving import sealed
 
@@ -23,7 +23,7 @@ class Days:
         return self.now
 
 
-class Exact(dpb.SimulatedNoise):
+class Exact(Relay, dpb.SimulatedNoise):
     """Returns exact values, so a released value shows which rewards are in it.
 
     Args:
@@ -31,34 +31,21 @@ class Exact(dpb.SimulatedNoise):
     """
 
     failing = False
+    state, threshold = dpb.SimulatedNoise.state, dpb.SimulatedNoise.threshold
 
     def _works(self) -> None:
         if self.failing:
             raise OSError("no randomness")
 
-    def laplace(self, value: int, *, sensitivity: int, epsilon: Fraction) -> int:
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
         self._works()
-        return value
-
-    def gaussian(self, value: int, *, sensitivity: int, rho: Fraction) -> int:
-        self._works()
-        return value
-
-    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> tuple[int, ...]:
-        self._works()
-        return tuple(np.asarray(values).tolist())
-
-    def select(self, values: Any, **cost: Any) -> int:
-        self._works()
-        return int(np.argmax(values))
-
-    def exceeds(self, value: int, bar: int, threshold: int, **cost: Any) -> bool:
-        self._works()
-        return value >= bar
-
-    def uniform(self) -> float:
-        self._works()
-        return 0.5
+        if verb == "uniform":
+            return 0.5
+        if verb == "exceeds":
+            return exact[0] >= exact[1]
+        if verb == "select":
+            return int(np.argmax(exact[0]))
+        return tuple(np.asarray(exact[0]).tolist()) if verb == "joint" else exact[0]
 
 
 def session(**kwargs: Any) -> dpb.Session:

@@ -213,7 +213,7 @@ def shaped_loss() -> Any:
         return seen, s.state, s.ledger
 
     records = [float(r) for r in np.random.default_rng(21).integers(0, 2, 60)]
-    return largest_loss(play, records, power=2, most=0.5) * 2
+    return largest_loss(play, records, most=0.5) * 2
 
 
 @pytest.mark.parametrize("kept", [1500, 4])

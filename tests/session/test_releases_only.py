@@ -16,7 +16,7 @@ from dpbandits.auditing.transcript import context_level
 from dpbandits.checks.examples import examples
 from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms.cells import Histograms
-from dpbandits.noise.protocol import Noise, Relay
+from dpbandits.noise.protocol import Noise
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.session.releases_only import BY_DEVICE, REFUSED, JointDPSession, Shown, Tell
 from tests.places import REPOSITORY
@@ -110,18 +110,9 @@ def test_broken_twins_are_caught(twin: type[JointDPSession]) -> None:
 # Counts
 
 
-class Silent(Relay):
-    """No noise, for tests that look into a histogram."""
-
-    kind = "simulated"
-
-    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
-        return exact[0] if exact else dpb.SimulatedNoise(1).uniform()
-
-
 def test_each_record_is_one_count_of_one_block_however_late() -> None:
     policy = example()
-    session = JointDPSession(policy, noise=Silent(), seed=1, waits=30)
+    session = JointDPSession(policy, noise=Exact(1), seed=1, waits=30)
     rng, waiting, told = np.random.default_rng(2), list[Any](), 0
     for at, context in enumerate(visitors(200)):
         waiting.append((at, session.ask(context)))
@@ -152,7 +143,7 @@ def test_each_record_is_one_count_of_one_block_however_late() -> None:
 
 
 def test_visits_alone_end_a_block() -> None:
-    session = JointDPSession(example(), noise=Silent(), seed=1)
+    session = JointDPSession(example(), noise=Exact(1), seed=1)
     for _ in range(example().length(session._open.shown.state)):
         session.visit()
         assert not session.released
@@ -171,7 +162,7 @@ def test_a_refused_context_is_counted_and_not_shown() -> None:
 def test_interrupted_calls_happen_once_or_not_at_all() -> None:
     """Noise that fails, and calls within a call: each record is counted once."""
 
-    class Fails(Silent):
+    class Fails(Exact):
         broken = True
 
         def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
@@ -180,7 +171,7 @@ def test_interrupted_calls_happen_once_or_not_at_all() -> None:
                 raise KeyboardInterrupt
             return super().ask(verb, *exact, **cost)
 
-    session = JointDPSession(example(), noise=Fails(), seed=1)
+    session = JointDPSession(example(), noise=Fails(1), seed=1)
     assert session.policy.first is not None
     for context in visitors(session.policy.first):
         session.tell(session.ask(context), 1.0)

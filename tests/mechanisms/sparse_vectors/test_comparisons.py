@@ -8,7 +8,7 @@ from dpbandits.checks import check_mechanism
 from dpbandits.checks.tape import Recorder
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Block, Comparisons
-from tests.mechanisms.silence import Silence
+from tests.session.small import Exact
 
 ONE, GRID = Fraction(1), Grid(steps=4)
 WATCHES = ("pairs", "arms", "one")
@@ -21,7 +21,7 @@ def comparing(watch: str, lead: float) -> Comparisons:
 def out(mechanism: Comparisons, sums: tuple[int, ...], counts: tuple[int, ...]) -> tuple[bool, ...]:
     arms = len(sums)
     block = Block(tuple(range(arms)), sums, counts)
-    return mechanism.answer(mechanism.init(arms), block, Silence())[1]
+    return mechanism.answer(mechanism.init(arms), block, Exact(1))[1]
 
 
 @pytest.mark.parametrize("watch", WATCHES)
@@ -62,4 +62,4 @@ def test_sums_of_more_rewards_are_scaled_down(watch: str) -> None:
 def test_all_arms_are_compared_or_none() -> None:
     mechanism = comparing("pairs", 1.0)
     with pytest.raises(RuntimeError, match=r"not eliminated.*Nothing was released"):
-        mechanism.answer(mechanism.init(3), Block((0, 1), (0, 4), (1, 1)), Silence())
+        mechanism.answer(mechanism.init(3), Block((0, 1), (0, 4), (1, 1)), Exact(1))
