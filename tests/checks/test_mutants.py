@@ -42,9 +42,7 @@ def leaves_open(patch: pytest.MonkeyPatch, count_of: Callable[[int], int]) -> No
 
 
 def sum_stays_open(patch: pytest.MonkeyPatch) -> None:
-    """A release empties the count of its block and leaves the sum: the next release reads the same
-    rewards again.
-    """
+    """A release empties the count of its block and leaves the sum, which is read again."""
     leaves_open(patch, lambda count: 0)
 
 

@@ -38,9 +38,7 @@ def test_in_node() -> None:
 @pytest.mark.skipif(NODE is None, reason="needs Node (Debian package nodejs)")
 @pytest.mark.parametrize("clip", [False, True])
 def test_a_device_decides_and_reports_as_a_session_does(clip: bool) -> None:
-    """With hardly any width nothing is left to chance: arm and place are the session's own, for
-    contexts of any length, by position and by name, and for rewards at and beyond the range's ends.
-    """
+    """For contexts of any length, by position and by name, and at the range's ends."""
     rng = np.random.default_rng(3)
     rows = rng.uniform(-0.7, 0.7, (500, 2)) * rng.choice([1.0, 1e160] if clip else [1.0], (500, 1))
     policy = dpb.JointDPLinTS(
@@ -83,9 +81,7 @@ def test_a_device_decides_and_reports_as_a_session_does(clip: bool) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a browser (Debian package chromium)")
 def test_in_a_browser(tmp_path: Path) -> None:
-    """The vectors and the budget in IndexedDB; and another browser process with the same profile
-    gives the same report, and pays nothing.
-    """
+    """Another browser process with the same profile gives the same report, and pays nothing."""
     with served(PACKAGE) as (address, posted):
         page = f"{address}/test/browser.html"
         first = visited(page, tmp_path / "profile", posted)

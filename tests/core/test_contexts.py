@@ -60,9 +60,7 @@ def test_longer_contexts_are_shortened_where_that_was_asked_for() -> None:
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
 def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
-    """They were taken by their places: a frame whose columns were in another order gave each
-    feature's weight to another one.
-    """
+    """And not by their places, which gave each feature's weight to another one."""
     names = ["age", "late", "one"]
     rows = dpb.UnitContexts(np.random.default_rng(3).normal(size=(40, 2)))
     contexts = rows(np.random.default_rng(4).normal(size=(40, 2)))

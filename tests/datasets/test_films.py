@@ -208,9 +208,7 @@ def test_broken_counts_are_refused(tmp_path: Path) -> None:
 
 
 def best_basis(films: Films) -> tuple[int, int]:
-    """Rank and total count of the best basis of the linear matroid, by greedy. (Ranks of small 0/1
-    matrices: floats do.)
-    """
+    """Rank and total count of the matroid's best basis, by greedy; floats do for 0/1 matrices."""
     basis: list[int] = []
     for film in range(len(films.ids)):
         if np.linalg.matrix_rank(films.vectors[[*basis, film]]) > len(basis):

@@ -53,9 +53,7 @@ def test_hybrid_price_by_segment(segments: Any, root: bool) -> None:
 
 
 def test_discrete_laplace_facts() -> None:
-    """discrete_noise 3 to 6: moments, generating function, convex order, coupling and tail against
-    the continuous law.
-    """
+    """discrete_noise 3 to 6: moments, convex order, coupling and tail."""
     for a in (1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0):
         p, slack = math.exp(-a), 1 + 1e-9
         variance = 2 * p / (1 - p) ** 2

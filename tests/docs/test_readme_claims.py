@@ -73,9 +73,7 @@ def test_what_the_default_gains_is_in_its_table() -> None:
 
 
 def test_what_the_thin_tail_is_is_in_the_table() -> None:
-    """Of as many runs as were asked for; what was asked is met; and the page says that constants
-    were chosen on other instances.
-    """
+    """As asked; and the page says that constants were chosen on other instances."""
     rate = lines("rate")
     row = re.search(
         r"safe, all cells \| worst at T = 10⁶: ([\d.]+) means at most.* 99\.9 %: ([\d.]+) means at "

@@ -58,9 +58,7 @@ def sum_law(law: Lattice, arm: int, steps: int) -> np.ndarray:
 
 
 def p_value(sums: np.ndarray, law: np.ndarray) -> float:
-    """Pearson's chi-square, neighbouring sums merged until 50 are expected in every cell (the rest
-    joins the last).
-    """
+    """Pearson's chi-square; neighbouring sums are merged until 50 are expected in every cell."""
     counts = np.bincount(sums, minlength=len(law))
     assert not counts[law == 0].any(), "an impossible sum"
     starts, waiting = [0], 0.0

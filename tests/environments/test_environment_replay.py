@@ -14,9 +14,7 @@ FALSE_ALARM = 1e-6
 
 
 def hoeffding(n: int, of: int = 1) -> float:
-    """Radius around the mean of n values in [0, 1] that `of` such means leave with probability
-    1e-6.
-    """
+    """Radius that `of` means of n values in [0, 1] leave with probability 1e-6."""
     return math.sqrt(math.log(2 * of / FALSE_ALARM) / (2 * n))
 
 
@@ -108,9 +106,7 @@ def test_a_log_is_replayed_without_bias(chances: list[float], means: list[float]
 
 
 def test_means_allow_for_propensities_that_go_with_the_reward() -> None:
-    """Mornings pay .9 and show arm 0 often; evenings pay .1 and show it seldom. The plain mean of
-    the log would be .74.
-    """
+    """Mornings pay .9 and show arm 0 often, evenings .1 and seldom: the log's mean is .74."""
     rng, n = np.random.default_rng(9), 120_000
     morning = rng.random(n) < 0.5
     chance = np.where(morning, 0.8, 0.2)

@@ -19,9 +19,7 @@ MARKS = np.array([1, 7, 64, 300, 500])
 
 
 def test_what_was_lost_to_the_order_is_seen() -> None:
-    """With equal column means pseudo-regret is 0 whatever is played; the first winner alone gives
-    100 of the 300 rounds.
-    """
+    """Equal column means: pseudo-regret is 0; the first winner alone gives 100 of 300 rounds."""
     runs = dpb.simulate(
         dpb.DPKLUCB(arms=3, epsilon=1, grid=1), dpb.Table(GROUPED), 300, runs=5, seed=2
     )
@@ -54,9 +52,7 @@ def test_rewards_are_those_of_the_actions_that_were_played() -> None:
 )
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_jumping_and_walking_hosts_tell_the_same_regret(policy: dpb.Policy, shuffle: bool) -> None:
-    """`simulate` jumps from release to release; round by round the same seeds play the same actions
-    and earn the same.
-    """
+    """`simulate` jumps from release to release; round by round the same is played."""
     if shuffle and isinstance(policy, dpb.DPKLCUCB):
         return
     table = dpb.Table(MIXED)
@@ -75,9 +71,7 @@ def test_jumping_and_walking_hosts_tell_the_same_regret(policy: dpb.Policy, shuf
 
 
 def test_costs_are_counted_as_costs() -> None:
-    """Routes {0} and {1, 2}; a reward is 1 − cost, so the long route counts a cost for each of its
-    arms.
-    """
+    """Routes {0} and {1, 2}: the long one counts a cost for each of its arms."""
     policy = dpb.CUCB(
         problem=dpb.ExplicitSet(super_arms=[[0], [1, 2]], arms=3, costs=True), grid=64
     )

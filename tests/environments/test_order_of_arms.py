@@ -42,9 +42,7 @@ POLICIES = [
 def test_the_order_of_the_data_changes_no_number(
     policy: dpb.Policy, kind: int, compiled: bool
 ) -> None:
-    """The arms of a run are drawn from the arms by their means, so every listing of them gives the
-    very same runs.
-    """
+    """Arms of a run are drawn by their means, so every listing of them gives the same runs."""
     here, reversed_ = environments([0, 1, 2, 3])[kind], environments([3, 2, 1, 0])[kind]
     a, b = (
         dpb.simulate(policy, e, 60, runs=8, seed=5, shuffle=True, compiled=compiled)

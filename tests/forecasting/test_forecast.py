@@ -18,9 +18,7 @@ def small() -> Forecast:
 
 
 def test_it_agrees_with_simulate() -> None:
-    """The same seeds play the same runs, and the losses are theirs. What privacy costs is the
-    difference to the twin, draw by draw.
-    """
+    """The same seeds play the same runs; privacy costs the difference to the twin."""
     lost, equal = {}, small().row(EQUAL)
     for row in small().rows[:-1]:
         cls: Any = getattr(dpb, row.policy)

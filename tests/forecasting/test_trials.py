@@ -97,9 +97,7 @@ def test_a_law_that_changes_with_time_is_told_the_round(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("mean", [0.0, 0.05, 0.5, 0.62, 0.97, 1.0])
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.7, 1.0])
 def test_rewards_have_the_mean_and_the_spread_that_are_given(mean: float, share: float) -> None:
-    """The law of two values has both; on the grid the mean stays, and the variance grows by a
-    quarter of a squared step at most.
-    """
+    """On the grid the variance grows by a quarter of a squared step at most."""
     sd = share * (mean * (1 - mean)) ** 0.5
     low, high, chance = map(float, Spread.of(mean, sd))
     assert 0 <= low <= mean <= high <= 1
@@ -122,9 +120,7 @@ def test_rewards_have_the_mean_and_the_spread_that_are_given(mean: float, share:
     ids=["blocks", "late", "periods"],
 )
 def test_every_way_of_playing_knows_the_spread(more: dict[str, Any]) -> None:
-    """Rewards that do not spread, with next to no noise, give their mean; those of 0 and 1 would be
-    off by .03 or more, as a rule.
-    """
+    """Rewards that do not spread give their mean; those of 0 and 1 would be off by .03."""
     how = Conditions(300, SHARED, sd=np.zeros(3), **more)
     policy = dpb.DPKLUCB(arms=3, epsilon=1000, first=8)
     turns = turns_of(policy, MEANS[None, :], AT, how, 3)
@@ -158,9 +154,7 @@ def test_arms_come_and_go(more: dict[str, Any]) -> None:
 
 
 def test_the_best_arm_in_play_is_named() -> None:
-    """A better one has left, and is not missed. Equal shares are 50 people an arm, then 34, 33 and
-    33, then 150 each of the two that are left.
-    """
+    """A better one has left. Shares are 50 people an arm, then 34, 33 and 33, then 150 each."""
     found = dpb.forecast(
         [0.1, 0.95, 0.8],
         600,
@@ -181,9 +175,7 @@ def test_the_best_arm_in_play_is_named() -> None:
 
 
 def test_a_common_drift_leaves_the_loss() -> None:
-    """What is added to all arms alike is lost by nobody: the loss is that of the plays, but for
-    when they came.
-    """
+    """What is added to all arms alike is lost by nobody."""
     how = Conditions(400, drift=dpb.Drift(0.15, "wave", periods=2))
     found = play_trial(POLICY, MEANS, AT, how, 3, 0.05)
     assert found.loss == pytest.approx(float(found.plays[-1] @ (MEANS.max() - MEANS)), abs=30.0)

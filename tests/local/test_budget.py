@@ -182,9 +182,7 @@ LONG = Fraction(1, int("7" * 2500))
 
 
 def test_no_server_writes_a_number_that_cannot_be_read_again(tmp_path: Path) -> None:
-    """A cost of 2,500 digits is booked as one of 40, rounded up; the file is read by whoever comes
-    next.
-    """
+    """A cost of 2,500 digits is booked as one of 40, rounded up."""
     budget, memory = FileBudget(tmp_path / "b", total=10), MemoryBudget(10)
     for _ in range(3):
         for one in (budget, memory):

@@ -132,9 +132,7 @@ def test_a_device_refuses_more_than_its_user_agreed_to() -> None:
 def test_a_report_about_several_rewards_costs_its_epsilon_in_all(
     kind: type[Randomizer], width: int
 ) -> None:
-    """Whatever width a server describes: the cost of one reward, times the width, is what the user
-    agreed to.
-    """
+    """The cost of one reward times the width is what the user agreed to."""
     randomizer = kind(epsilon=Fraction(3, 2), width=width)
     if isinstance(randomizer, RandomizedResponse):
         loss = width * math.log(randomizer.keep / (1 - randomizer.keep))
@@ -244,9 +242,7 @@ def test_a_broken_client_cannot_ruin_a_sum() -> None:
 
 @pytest.mark.parametrize("reach", [0, 60])
 def test_cutting_off_costs_nothing(reach: int) -> None:
-    """However near the bound is, reports do not show more than the claim; those of twice the reward
-    do. Wrong with probability 1e-6.
-    """
+    """Reports show no more than the claim; at twice the reward they do. Wrong at 1e-6."""
     kind = type("Near", (LocalLaplace,), {"reach": reach})
     leaky = type(
         "Leaky",

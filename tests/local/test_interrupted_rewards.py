@@ -36,9 +36,7 @@ READ: list[Callable[[], object]] = [
 def test_an_interruption_is_no_bad_reward(
     at: int, kind: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Numbers of Python's and numpy's own bring no code along: what is raised while they are read
-    was raised by somebody else.
-    """
+    """Numbers bring no code along: what is raised while they are read is somebody else's."""
     for name in ("number", "numbers"):
         monkeypatch.setattr(rewards, name, raising(kind("the alarm")))
     with pytest.raises(kind, match="the alarm"):

@@ -13,9 +13,7 @@ from tests.local.test_client import GRID, VALUES, policy
 
 
 def leaks(lines: Iterable[str]) -> list[str]:
-    """The lines that hold a raw reward: as a decimal number of any length from four digits on, or
-    as its exact grid steps.
-    """
+    """The lines that hold a raw reward: as a decimal number, or as its exact grid steps."""
     raw = {str(round(value * GRID)) for value in VALUES}
     digits = [str(value)[2:6] for value in VALUES]
     found = []
@@ -27,9 +25,7 @@ def leaks(lines: Iterable[str]) -> list[str]:
 
 
 def test_only_reports_cross_between_server_and_users() -> None:
-    """Secure noise in another process: a report equals a raw reward's steps by chance in less than
-    40·2·ε/2g < 1e-6 of all runs.
-    """
+    """A report equals a raw reward's steps by chance in less than 40·2·ε/2g < 1e-6 of runs."""
     pipe = Pipe()
     session = serve(policy(), 40, users_command(most="1/100"), noise=dpb.SecureNoise(), pipe=pipe)
     assert len(pipe.received) == 40

@@ -58,9 +58,7 @@ def enough(name: str, dimension: int) -> int:
 
 
 def within(count: int) -> float:
-    """How far two distribution functions may be from theirs (Dvoretzky, Kiefer, Wolfowitz and
-    Massart).
-    """
+    """How far distribution functions may be apart (Dvoretzky, Kiefer, Wolfowitz, Massart)."""
     return math.sqrt(math.log(2 * 2 / ALARM) / (2 * count))
 
 

@@ -31,9 +31,7 @@ ONE = Fraction(1)
 
 
 def worst_loss(mechanism: Separable, length: int) -> Fraction:
-    """The largest exact loss over all changes of one leaf of a stream, by replaying with the noised
-    values frozen.
-    """
+    """The largest exact loss over all changes of one leaf, with the noised values frozen."""
     steps = mechanism.grid.steps
 
     def run(stream: list[int], noise: Recorder) -> None:
@@ -54,9 +52,7 @@ def worst_loss(mechanism: Separable, length: int) -> Fraction:
 
 @pytest.mark.parametrize("leaves", [1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 33])
 def test_tree_costs_epsilon_and_no_less_when_full(leaves: int) -> None:
-    """A leaf of a full tree of 2^k leaves sits in k + 1 = bit_length nodes: lg N rounded up would
-    be one short.
-    """
+    """A leaf of a full tree of 2^k sits in k + 1 nodes: lg N rounded up is one short."""
     tree = BinaryTree(epsilon=ONE, leaves=leaves, grid=Grid(steps=4))
     loss = worst_loss(tree, leaves)
     assert loss <= 1

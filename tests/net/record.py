@@ -74,9 +74,7 @@ def recorded(case: Case) -> dict[str, Any]:
 
 
 def cuts_short(case: Case, found: dict[str, Any]) -> bool:
-    """Whether a request leaves a release due, so that it matters what the next call is. With
-    records that are read together it may; such a case is to be played at other times.
-    """
+    """Whether a request leaves a release due: such a case is to be played at other times."""
     if "Joint" not in case.name or case.family == "campaigns":
         return False
     return play(case, DATA, flush=True) != found

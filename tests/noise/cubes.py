@@ -28,10 +28,7 @@ def norm_law(dimension: int, rate: float) -> Floats:
 
 
 def coordinate_law(dimension: int, rate: float) -> Floats:
-    """Return P[z_1 = x] for x = −(R − 1) … R − 1, shape (2R − 1,).
-
-    z is uniform on {−m … m} for a random m with weights (2m + 1)^dimension e^(−rate·m).
-    """
+    """P[z_1 = x], |x| < R: z uniform on {−m … m}, m by (2m + 1)^dimension e^(−rate·m)."""
     radius = np.arange(cut_off(dimension, rate))
     weights = (2.0 * radius + 1) ** dimension * np.exp(-rate * radius)
     shares = weights / weights.sum() / (2 * radius + 1)

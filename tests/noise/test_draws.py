@@ -24,9 +24,7 @@ class Undecided(Exception):
 
 
 class Anew(Exception):
-    """The sampler throws its first coin again: it has rejected what it had, and what follows has
-    the same law.
-    """
+    """The sampler throws its first coin again: what follows has the same law."""
 
 
 class Coins:
@@ -54,9 +52,7 @@ class Coins:
 def law(
     sampler: Callable[[Coins], int], patch: pytest.MonkeyPatch
 ) -> tuple[dict[int, float], float, float]:
-    """The chance of every outcome over the courses that are followed to their end, of those that
-    start anew, and of all the others.
-    """
+    """Chances of outcomes over courses that end, of those that start anew, and of the others."""
     found, anew, left, courses = dict[int, float](), 0.0, 0.0, [((), 1.0)]
     while courses:
         given, chance = courses.pop()
@@ -77,9 +73,7 @@ def law(
 
 
 def check(found: dict[int, float], anew: float, left: float, exact: Callable[[int], float]) -> None:
-    """Each chance lies between what was found and that plus what was left out, once it is certain
-    not to start anew.
-    """
+    """Each chance lies between what was found and that plus what was left out."""
     assert left < 1e-3
     assert sum(found.values()) + anew + left == pytest.approx(1, abs=1e-9)
     for outcome, chance in found.items():
@@ -138,9 +132,7 @@ def test_choices(values: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("part", "whole"), [(0, 3), (1, 7), (3, 4), (1, 1), (5, 2), (30, 4)])
 def test_the_coin(part: int, whole: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The k-th uniform number below whole·k goes on below part, and an odd last one says yes: a
-    bias of Σ (−part/whole)^k/k!.
-    """
+    """Whole·k below part, and an odd last one says yes: a bias of Σ (−part/whole)^k/k!."""
     for tries in (1, 2, 3):
         seen, script = list[int](), iter([0] * (tries - 1) + [10**9])
         monkeypatch.setattr(
@@ -158,9 +150,7 @@ def test_the_coin(part: int, whole: int, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_draw_has_exactly_the_scale_of_its_cost(
     sensitivity: int, cost: Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Laplace's sensitivity/epsilon, a Gaussian variance of sensitivity²/(2 rho), and for a choice
-    2 sensitivity/epsilon, whichever its law.
-    """
+    """sensitivity/epsilon; sensitivity²/(2 rho); for a choice 2 sensitivity/epsilon."""
     scales = list[Fraction]()
 
     def spy(kept: int) -> Callable[..., int]:

@@ -60,9 +60,7 @@ os._exit(0)
 
 
 def twins(options: dict[str, bool], how: str) -> list[tuple[int, list[int]]]:
-    """What a process and its forked child, both with process id 1, draw from one noise source after
-    the fork.
-    """
+    """What a process and its fork, both with process id 1, draw from one source."""
     done = subprocess.run(
         [sys.executable, "-c", TWINS, repr(options), how],
         capture_output=True,

@@ -58,9 +58,7 @@ def test_law_and_tails(kind: str, scale: int) -> None:
 
 @pytest.mark.parametrize("kind", ["secure", "simulated"])
 def test_granularity_is_one_step(kind: str) -> None:
-    """Every residue comes up alike: noise is not a multiple of some power of two, however large its
-    scale (the law's own bias: 1e-6).
-    """
+    """Every residue comes up alike, however large the scale (the law's own bias: 1e-6)."""
     draws = draws_of(kind, 50_000, 30_000)
     assert draws.dtype == np.int64
     for modulus in (2, 3, 16):
@@ -75,9 +73,7 @@ COSTS = [Fraction(cost) for cost in ("1/10", "3/10", "3/7", "7/10", "1/3", "1", 
 def test_scales_are_rounded_up(
     cost: Fraction, sensitivity: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No draw costs more than it should, and its scale is at most a few floats above the exact one:
-    Laplace's, a Gaussian one's square, and that of a choice.
-    """
+    """No draw costs more than it should, and scales are a few floats too large at most."""
     single = sensitivity / cost
     for maker, call, power, exact in (
         ("make_laplace", lambda: drawn("laplace", sensitivity, cost), 1, single),

@@ -19,9 +19,7 @@ SELECTIONS: tuple[Selection, ...] = ("laplace", "exponential", "permute-and-flip
 
 
 def first_wins(lead: float, scale: float) -> float:
-    """P[the first of two actions is named] under continuous Laplace noise, its sum being larger by
-    `lead`: an integral over its noise.
-    """
+    """P[the first of two is named] under continuous Laplace noise: an integral."""
 
     def density(x: float) -> float:
         other = x + lead
@@ -43,9 +41,7 @@ def test_published_loss_is_the_ratio_of_probabilities(epsilon: float) -> None:
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_selection_costs_what_it_promises(selection: Selection, epsilon: float) -> None:
-    """All replacements of one 0/1 record, three actions: the exact loss is at most ε, and ε/2 where
-    rewards are only lost.
-    """
+    """Over all replacements of one 0/1 record at most ε; ε/2 where rewards are only lost."""
     worst = {"replace": 0.0, "zero-out": 0.0}
     for base in product(range(0, 13, 4), repeat=3):
         rest = np.array(base)
@@ -78,9 +74,7 @@ def test_sources_have_the_exact_law(selection: Selection, noise: Noise) -> None:
 
 
 def exact_third_round(policy: Any, means: list[float], scale: float, selection: Selection) -> float:
-    """P[action 0 is played in rounds 2 and 3]: what the first round's record selects, by
-    enumeration.
-    """
+    """P[action 0 is played in rounds 2 and 3], by enumeration."""
     total = 0.0
     for record in product((0, 1), repeat=len(means)):
         weight = math.prod(m if r else 1 - m for m, r in zip(means, record, strict=True))

@@ -51,9 +51,7 @@ def test_what_is_made_of_the_words(
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 12])
 def test_every_number_is_as_likely(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the words that are accepted: each of the last 2·size ones below the bound, and those
-    beyond it are refused.
-    """
+    """Accepted are the last 2·size words below the bound; those beyond are refused."""
     bound = 2**64 - 2**64 % size
     found = []
     for word in range(bound - 2 * size, bound):
@@ -83,9 +81,7 @@ def test_coins(monkeypatch: pytest.MonkeyPatch) -> None:
     ["1/1000000", "1/7", "1/3", "1", "5/2", "10", "36", "37", "40", "41", f"1/{10**90}", "1e90"],
 )
 def test_the_truth_is_the_largest_multiple_that_is_private(epsilon: str) -> None:
-    """q of a grid of 2^-53 is private, and the next larger one is not, by bounds of e^ε from both
-    sides; up to where the next one is 1.
-    """
+    """q on a grid of 2^-53 is private, the next larger one is not, by bounds of e^ε."""
     exact = Fraction(epsilon)
     chance = Fraction(truth(exact), 2**64)
     assert chance * 2**53 % 1 == 0

@@ -46,9 +46,7 @@ def test_bottleneck_path() -> None:
 
 
 def test_bounds_and_orders_use_the_largest_error() -> None:
-    """Policies that read one reward a round gain a factor K² and K: their bounds for bottlenecks
-    are those of B∞ = 1.
-    """
+    """Where one reward a round is read, bounds for bottlenecks are those of B∞ = 1."""
     means = [0.9, 0.8, 0.85, 0.2, 0.3]
     wide, summed = (
         dpb.ExplicitSet(ROUTES, value="least"),

@@ -20,9 +20,7 @@ OURS = {
 
 
 class Played(dict[str, Results]):
-    """Results of the sweeps that are asked for, two short runs each. `get` finds none, as where the
-    reader's own data is not here.
-    """
+    """Two short runs of each sweep asked for. `get` finds none, as without the data."""
 
     def __contains__(self, name: object) -> bool:
         return name in self.configs

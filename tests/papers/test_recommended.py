@@ -47,9 +47,7 @@ def test_a_policy_that_learned_recommends_the_best_set(results: Results) -> None
 
 
 def test_films_outside_the_best_set_are_counted(results: Results) -> None:
-    """After two rounds nothing is known, and the basis may hold the film that nobody rated: every
-    film of it is counted, inside the best set or outside.
-    """
+    """After two rounds the basis may hold the film that nobody rated."""
     for cell in results.cells:
         object.__setattr__(cell, "rounds", 2)
     films, _ = recommended_films(results, PANEL, ["ours"])

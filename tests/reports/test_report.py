@@ -175,9 +175,7 @@ RECOMMENDED_SWEEP = sweep_text(
 def test_the_price_is_the_recommended_policy_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not that of whichever private policy chance favoured, nor a preset's, nor the local one's,
-    nor that of the one that is recommended to name a winner.
-    """
+    """Not that of the luckiest policy, of a preset, of the local one or of one that names."""
     monkeypatch.setattr("dpbandits.sweeps.cells.simulate", partial(simulate, compiled=False))
     (tmp_path / "x.toml").write_text(RECOMMENDED_SWEEP)
     results = run_sweep(load_config(tmp_path / "x.toml"), tmp_path / "out", workers=1)

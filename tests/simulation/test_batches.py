@@ -40,9 +40,7 @@ ROUNDS = (37, 61, 700, 30_000)
 def played(
     few: int, policy: Any, means: Any, rounds: int, seed: int
 ) -> tuple[Any, list[list[int]]]:
-    """(releases, events, …) and play counts at some rounds. Below `few` arms all scores are
-    computed.
-    """
+    """(releases, events, …) and play counts; below `few` arms all scores are computed."""
     marks = np.array(sorted({*range(5, min(rounds, 300), 5), rounds // 2, rounds}))
     steps, out = policy.reader.grid.steps, np.zeros((len(marks), policy.arms), np.int64)
     numbers = kernel_for(policy).args[0]  # type: ignore[union-attr]

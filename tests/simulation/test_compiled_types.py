@@ -28,9 +28,7 @@ class Even(UniformMatroid):
 
 
 def test_a_subclass_is_played_as_what_it_says() -> None:
-    """Means put both arms of the first pair on top: the uniform matroid's best basis, and none of
-    this one's.
-    """
+    """The first pair is the uniform matroid's best basis, and none of this one's."""
     runs = dpb.simulate(OMM(problem=Even()), dpb.Bernoulli([0.99, 0.98, 0.02, 0.01]), 300, runs=2)
     assert np.array_equal(runs.plays[:, [0, 2]] + runs.plays[:, [1, 3]], [[300, 300], [300, 300]])
 

@@ -53,9 +53,7 @@ def round_by_round(means: Any, eps: float, rounds: int, rng: Any) -> Any:
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize(("rounds", "runs"), SIZES)
 def test_jumps_have_the_law_of_rounds(rounds: int, runs: int, world: str) -> None:
-    """Play counts and releases, each compared by `smallest_p`; all worlds and sizes together raise
-    a false alarm with probability at most 10⁻⁶.
-    """
+    """By `smallest_p`; all worlds and sizes raise a false alarm at most at 10⁻⁶."""
     means, eps = np.asarray(WORLDS[world][0]), WORLDS[world][1]
     policy = dpb.LazyDPTS(arms=len(means), epsilon=eps)
     fast = dpb.simulate(policy, dpb.Bernoulli(means), rounds, runs=runs, seed=5, at=[], workers=1)

@@ -37,9 +37,7 @@ def played_long(name: str, arms: int = 3) -> Any:
 
 @pytest.mark.parametrize("name", SEVERAL)
 def test_runs_of_a_policy(name: str) -> None:
-    """One simulation, in many ways: by another number of workers and of runs, with checkpoints,
-    run by run, and with regret at any round.
-    """
+    """By other workers and runs, with checkpoints, run by run, regret at any round."""
     policy = played_long(name)
     runs = dpb.simulate(policy, ENV, 300, runs=5, seed=3, workers=2)
     few = dpb.simulate(policy, ENV, 300, runs=3, seed=3, workers=1, at=[10, 150, 299])
@@ -99,9 +97,7 @@ def discrete_laplace(scale: float, reach: int) -> np.ndarray[Any, Any]:
 )
 @pytest.mark.parametrize("compiled", [True, False])
 def test_third_decision_has_its_exact_law(policy: Any, compiled: bool) -> None:
-    """After one pull each, arm 0 is played iff X0 + Z0 >= X1 + Z1: a sum over the masses.
-    False-alarm rate 1e-6.
-    """
+    """Arm 0 is played iff X0 + Z0 >= X1 + Z1. False-alarm rate 1e-6."""
     means, runs, reach = (0.7, 0.4), 40_000 if compiled else 6000, 60
     laws = [np.convolve([1 - p, p], discrete_laplace(1.0, reach)) for p in means]
     exact = float(sum(laws[0][i] * laws[1][: i + 1].sum() for i in range(len(laws[0]))))
@@ -216,9 +212,7 @@ def test_reference(policy: dpb.Policy, reference: float, runs: int) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1])
 def test_default_has_thin_tails(epsilon: float) -> None:
-    """2,000 runs here; `make measured` plays 20,000 on every setting of the papers
-    (docs/measured/regret.md).
-    """
+    """2,000 runs; `make measured` plays 20,000 (docs/measured/regret.md)."""
     policy = dpb.DPKLUCB(arms=5, epsilon=epsilon)
     s = dpb.simulate(policy, ENVIRONMENT, 10**6, runs=2000, seed=12, at=[]).summary()
     assert s["q999"] < 3 * s["mean"]

@@ -126,9 +126,7 @@ def test_a_killed_process_loses_only_what_it_had_in_hand(tmp_path: Path) -> None
 def test_a_killed_dask_worker_loses_only_what_it_had_in_hand(
     tmp_path: Path, start: Callable[..., Any]
 ) -> None:
-    """The other worker plays it, and what is stored stays as it is. (Dask may play a stored cell
-    once more, whose result it still held on the lost worker; its numbers are the same.)
-    """
+    """The other worker plays it. (Dask may play a stored cell again, with the same numbers.)"""
     sweep = write_slow_sweep(tmp_path, cells=12, seconds=0.4, module="slow_dask")
     address, killing = start(2).scheduler_address, Killing(tmp_path, 4)
     results = run_sweep(load_config(sweep), tmp_path / "out", scheduler=address, progress=killing)

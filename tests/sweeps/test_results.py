@@ -50,9 +50,7 @@ def test_bands_summarise_every_round(tiny: Results) -> None:
 
 
 def test_the_price_of_privacy_has_one_baseline_in_an_environment(tiny: Results) -> None:
-    """Also for DP-SE, whose own twin is not in the sweep: of two policies the one of lower regret
-    is never the dearer.
-    """
+    """Also for DP-SE, whose twin is not in the sweep: lower regret is never dearer."""
     for environment in ("linear", "smoking"):
         plain = row(tiny, "KLUCB", environment)
         assert plain["price"] is plain["baseline"] is None
@@ -65,9 +63,7 @@ def test_the_price_of_privacy_has_one_baseline_in_an_environment(tiny: Results) 
 def test_the_baseline_is_the_policy_without_privacy_that_loses_least(
     write: Write, tmp_path: Path
 ) -> None:
-    """Two twins that differ: against its own, DP-SE would look cheaper than DP-KLUCB, though it
-    loses more.
-    """
+    """Against its own twin DP-SE would look cheaper than DP-KLUCB, though it loses more."""
     names = ("DPKLUCB", "DPSE", "KLUCB", "SuccessiveElimination")
     text = sweep_text(*names, rounds=5000, runs=20, means="0.6, 0.3, 0.3")
     results = run_sweep(load_config(write(text)), tmp_path / "out", workers=1)

@@ -65,9 +65,7 @@ def test_no_bound_exceeds_the_worst_action(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_bound_bites_in_every_cell_at_last(name: str) -> None:
-    """By T = 10¹², but where it is known and said that it does not. And none exceeds the worst
-    action's loss.
-    """
+    """By T = 10¹², but where it is said not to. None exceeds the worst action's loss."""
     never = [
         (number, eps)
         for number, cell in enumerate(cells(name))

@@ -53,9 +53,7 @@ def entropy(p: float) -> float:
 
 
 def test_the_rate_of_the_code() -> None:
-    """Burn-in: 2^(.1887K) words, any two of which differ in more than K/4 places (Gilbert and
-    Varshamov), and what that is in nats.
-    """
+    """2^(.1887K) words, any two K/4 places apart (Gilbert and Varshamov), in nats."""
     rate = 1 - entropy(0.25)
     assert rate == pytest.approx(0.1887, abs=5e-5)
     assert rate * math.log(2) == pytest.approx(0.1308, abs=5e-5)

@@ -32,9 +32,7 @@ def distance(x: float, y: float, epsilon: float | None) -> float:
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_lists_of_special_sets_have_their_closed_forms(epsilon: float | None) -> None:
-    """All pairs are a matroid's bases, single arms a plain bandit, and disjoint paths of equal arms
-    have Δ/(K d(μ, μ + Δ/K)) each.
-    """
+    """All pairs are bases, single arms a bandit; disjoint paths have Δ/(K d(μ, μ + Δ/K))."""
     pairs = dpb.ExplicitSet(list(combinations(range(6), 2)))
     matroid = matroid_lower_bound(dpb.UniformMatroid(arms=6, rank=2), ENV, 10**9, epsilon)
     assert super_arm_lower_bound(pairs, ENV, 10**9, epsilon) == pytest.approx(matroid, rel=1e-3)
@@ -74,9 +72,7 @@ def test_spanning_trees_have_the_closed_form_of_their_matroid(epsilon: float | N
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
 def test_a_set_that_is_almost_best_has_the_most_plays(gap: float) -> None:
-    """Disjoint sets: the plays are sums of their own, of orders that differ by the square of the
-    gap.
-    """
+    """Disjoint sets: plays are sums of orders that differ by the square of the gap."""
     sets = dpb.ExplicitSet([(0, 1), (2, 3), (4, 5)])
     means = (0.5, 0.5, 0.5 - gap / 2, 0.5 - gap / 2, 0.2, 0.3)
     near = gap / (2 * kl(0.5 - gap / 2, 0.5))
@@ -95,9 +91,7 @@ def test_what_does_not_converge_is_not_a_number(monkeypatch: pytest.MonkeyPatch)
 def on_a_grid(
     sets: Sequence[tuple[int, ...]], means: np.ndarray, epsilon: float | None, parts: int = 40
 ) -> float:
-    """Return the value of one linear program: a constraint for each way to divide a gap into
-    equal parts among the arms of its set that are not in the best one.
-    """
+    """The value of one linear program, with a constraint for each way to divide a gap."""
     holds = np.array([[arm in chosen for arm in range(len(means))] for chosen in sets], float)
     gaps = (holds @ means).max() - holds @ means
     best = sets[int(np.argmin(gaps))]
@@ -123,9 +117,7 @@ def on_a_grid(
 def test_sets_that_share_arms_at_random_have_the_value_of_a_plain_program(
     size: int, epsilon: float | None
 ) -> None:
-    """The plain program has no cutting planes, and fewer
-    alternatives: it is too low by some of a thousandth.
-    """
+    """It has no cutting planes, and is too low by some of a thousandth."""
     rng = np.random.default_rng(size)
     means = np.concatenate([rng.uniform(0.1, 0.5, 8), [0.6] * size])
     wrong = [tuple(sorted(rng.choice(8, size, replace=False).tolist())) for _ in range(12)]
@@ -158,9 +150,7 @@ def test_means_near_one_have_the_value_of_a_plain_program(epsilon: float) -> Non
 
 
 def test_public_arms_cost_their_number_of_sets() -> None:
-    """Below what any policy of ours loses, above what one wrong set alone costs, and rising with
-    privacy; the policy's bound at T is at most the worst set's regret.
-    """
+    """Below what any policy of ours loses, above one wrong set's cost, rising with privacy."""
     sets = [[0, 1, own] for own in range(2, 12)] + [[12, 13, 14]]
     problem, means = dpb.ExplicitSet(sets), [0.4] * 12 + [0.5] * 3
     environment = dpb.Bernoulli(means)
@@ -190,9 +180,7 @@ def test_unknown_bounds_are_nan() -> None:
 
 @pytest.mark.long
 def test_twenty_thousand_sets_with_an_arm_of_their_own_are_the_sum_of_their_families() -> None:
-    """Families of five sets that share an arm share nothing else, so the program's value is the sum
-    of theirs, each of a program of five sets.
-    """
+    """Families of five sets share nothing else, so the value is the sum of theirs."""
     families, size = 4_000, 5
     shared = [0.4, 0.3, 0.35, 0.2]
     own = [np.linspace(low, 0.45, size) for low in (0.1, 0.2, 0.3, 0.4)]

@@ -30,9 +30,7 @@ def test_floor_is_the_root_and_above_its_closed_form(eps: float) -> None:
 @pytest.mark.parametrize("eps", BUDGETS)
 @pytest.mark.parametrize("rounds", [10, 1000, 10**5])
 def test_exploring_first_loses_as_much_on_one_of_two_instances(eps: float, rounds: int) -> None:
-    """Both arms n times, then one for good by the exponential mechanism: epsilon-DP, and its regret
-    on both instances is a finite sum.
-    """
+    """Both arms n times, then one for good: epsilon-DP, its regret a finite sum."""
     worst = []
     for n in np.unique(np.geomspace(1, rounds // 2, 60).astype(int)).tolist():
         coins = np.arange(n + 1)

@@ -92,9 +92,7 @@ def test_broken_matroids_are_caught() -> None:
 
 
 def test_a_matroid_of_ones_own() -> None:
-    """`_independent` is enough: the greedy, circuits, loops and the cover follow. Paving matroid:
-    two planes of rank 2 in rank 3.
-    """
+    """`_independent` is enough. Paving matroid: two planes of rank 2 in rank 3."""
 
     class Paving(Matroid):
         def __init__(self) -> None:

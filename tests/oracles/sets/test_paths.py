@@ -65,9 +65,7 @@ def test_indices_above_one_cost_nothing_and_make_no_cycles() -> None:
 
 
 def test_loops_are_what_no_simple_path_uses() -> None:
-    """A dead end, a self-loop, arcs back to the source and on from the target; a triangle that
-    hangs off one node.
-    """
+    """Dead ends, self-loops, arcs back, and a triangle that hangs off one node."""
     edges = [(0, 1), (1, 9), (1, 2), (1, 1), (2, 0), (9, 1), (9, 2), (1, 5), (5, 1), (0, 2)]
     assert Paths(edges, 0, 9).loops == (2, 3, 4, 5, 6, 7, 8, 9)
     hanging = [(0, 1), (1, 9), (1, 2), (2, 3), (3, 1), (0, 9)]
@@ -75,9 +73,7 @@ def test_loops_are_what_no_simple_path_uses() -> None:
 
 
 def test_the_pairing_of_disjoint_paths_matters() -> None:
-    """Directed: s-a and b-t exist without a common node in the wrong pairing only, so the arc a-b
-    is in no simple path.
-    """
+    """s-a and b-t are disjoint in the wrong pairing only: a-b is in no simple path."""
     crossed = Paths(
         [("s", "b"), ("b", "x"), ("x", "a"), ("a", "t"), ("a", "b"), ("x", "t"), ("b", "t")],
         "s",

@@ -127,9 +127,7 @@ def test_small_influence_is_exact(seed: int) -> None:
 
 
 def test_sampled_influence_is_near_the_truth() -> None:
-    """A star and a chain with 12 uncertain edges: known spreads. Six standard errors: false alarm
-    below 1e-8 a comparison.
-    """
+    """Star and chain of 12 edges: six standard errors, false alarm below 1e-8 each."""
     edges = [("hub", i) for i in range(6)] + [(f"c{i}", f"c{i + 1}") for i in range(6)]
     means = np.array([0.5] * 6 + [0.9] * 6)
     one = Influence(edges, seeds=1, samples=20_000)

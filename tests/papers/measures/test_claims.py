@@ -167,9 +167,7 @@ def test_claims_that_cannot_be_are_refused() -> None:
 
 
 def test_intervals_cover_the_truth() -> None:
-    """800 made-up ratios at 95 %: fewer than 710 or more than 799 covered has probability below
-    1e-6.
-    """
+    """800 ratios at 95 %: fewer than 710 or more than 799 has probability below 1e-6."""
     rng = np.random.default_rng(3)
     ratios = [ratio_of(rng.normal(10, 1, 6), rng.normal(5, 0.2, 12)) for _ in range(800)]
     intervals = [ratio.interval(0.05) for ratio in ratios]

@@ -100,9 +100,7 @@ def test_brackets_are_the_papers() -> None:
 
 
 def test_slopes_are_exact_without_noise_and_cover_the_truth_with_it() -> None:
-    """400 made-up slopes at 95 %: fewer than 342 covered, or all, has probability below 1e-6 and
-    2e-9.
-    """
+    """400 slopes at 95 %: fewer than 342, or all, has probability below 1e-6 and 2e-9."""
     x, rng = np.array([2.0, 8.0, 32.0, 128.0]), np.random.default_rng(5)
 
     def slope(noise: float) -> Any:
@@ -125,9 +123,7 @@ def in_size(power: float, early: float, epsilon: float | None) -> Evidence:
 
 
 def test_slopes_leave_out_what_was_paid_early() -> None:
-    """The slope's exponent is that of the growth with ln T, where regret's is hidden by what was
-    paid before; without privacy the exponent is that of regret.
-    """
+    """Exponents are of the growth with ln T; regret's is hidden by what was paid before."""
     sized = {"environments": ["K = 2", "K = 4", "K = 8"], "sizes": [2, 4, 8]}
     for power, holds in ((1.0, True), (0.5, False)):
         given = in_size(power, 10_000.0, 1.0)

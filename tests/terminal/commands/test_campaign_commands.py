@@ -77,9 +77,7 @@ def test_help_shows_what_stands_in_brackets() -> None:
 
 
 def test_digits_are_an_arms_name_or_the_number_of_one_without_names(run: Shell) -> None:
-    """A batch of the arm 1 was recorded of the arm 2, whose number is 1; and arms without names
-    could be neither paused nor asked for nor win.
-    """
+    """A batch of the arm 1 was recorded of the arm 2, whose number is 1."""
     made = ("--policy", "DPKLUCB", "--epsilon", "1", "--arms")
     batch = ("1", "--people", "4", "--successes", "1", "--key", "week 1")
     for name, arms in (("named", "1,2,0"), ("numbered", "3")):

@@ -17,9 +17,7 @@ GENRES = ("Drama", "Comedy", "Action|Drama", "Comedy|Drama", "Western", "(no gen
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """80 users and 12 films, film k with about (k + 1) · 6 viewers: the last ones are the most
-    rated. Rank 4.
-    """
+    """80 users, 12 films, film k with about (k + 1) · 6 viewers. Rank 4."""
     rng = np.random.default_rng(0)
     watched = np.argwhere(rng.random((80, 12)) < np.arange(1, 13) / 13)
     where = tmp_path / "ml-small"
@@ -44,9 +42,7 @@ def films(*arguments: str) -> str:
 
 
 def returns(text: str) -> dict[str, float]:
-    """The second table: what is recommended, and so on, and how many films of it a user has
-    watched.
-    """
+    """The second table: what is recommended, and how many films of it a user has seen."""
     rows = text[text.index("on average") :].splitlines()
     return {line[:34].strip(): float(line.split()[-2]) for line in rows if line.endswith("%")}
 
