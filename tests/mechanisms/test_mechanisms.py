@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpbandits.checks.tape import Recorder
 from dpbandits.core.errors import HorizonError
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
@@ -24,7 +23,8 @@ from dpbandits.mechanisms import (
     Separable,
     SignedCounter,
 )
-from dpbandits.noise import SimulatedNoise
+from dpbandits.noise import Noise, SimulatedNoise
+from tests.session.replay import largest_loss
 from tests.session.small import Exact as ExactNoise
 
 ONE = Fraction(1)
@@ -32,22 +32,13 @@ ONE = Fraction(1)
 
 def worst_loss(mechanism: Separable, length: int) -> Fraction:
     """The largest exact loss over all changes of one leaf, with the noised values frozen."""
-    steps = mechanism.grid.steps
 
-    def run(stream: list[int], noise: Recorder) -> None:
+    def play(stream: list[int], noise: Noise) -> None:
         memory: Any = mechanism.start()
         for x in stream:
             memory, _ = mechanism.step(memory, x, 1, noise)
 
-    stream = [0] * length
-    first = Recorder(1)
-    run(stream, first)
-    losses = []
-    for i in range(length):
-        other = Recorder(1, script=first.draws)
-        run([*stream[:i], steps, *stream[i + 1 :]], other)
-        losses.append(other.loss())
-    return max(losses)
+    return largest_loss(play, [0] * length, [mechanism.grid.steps], most=99)
 
 
 @pytest.mark.parametrize("leaves", [1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 33])
