@@ -17,7 +17,7 @@ from dpbandits.core.plan import EVERY
 from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
-from dpbandits.session.beliefs import NoiseMoments
+from dpbandits.session.evidence import NoiseMoments
 from dpbandits.simulation.transcript import identical
 
 Rounds = tuple[tuple[int, ...], ...]
