@@ -121,6 +121,11 @@ class DecisionPage(Record, Tabular):
         more = "the last" if self.after is None else f"more after={self.after}"
         return f"{len(self.decisions):,} decisions ({more})"
 
+    def cells(self) -> Iterator[list[str]]:
+        """The decisions for a spreadsheet: of each its fields as text."""
+        for row in zip(*self._columns().values(), strict=True):
+            yield list(map(safe_cell, row))
+
     def _columns(self) -> dict[str, list[Any]]:
         columns = Columns(
             {
@@ -134,6 +139,12 @@ class DecisionPage(Record, Tabular):
         types = types_of(StoredDecision)
         columns.types = {**types, "action": (int,), "label": (str, NONE), "eligible": (str, NONE)}
         return columns
+
+
+def safe_cell(value: object) -> str:
+    """A cell as text; what a spreadsheet would compute is marked as such."""
+    text = "" if value is None else str(value)
+    return "'" + text if isinstance(value, str) and text[:1] in "=+-@\t\r" else text
 
 
 class CampaignEvent(Record):

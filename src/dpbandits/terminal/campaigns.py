@@ -477,11 +477,10 @@ def part_of(found: Any, segment: str | None) -> Any:
 def write_rows(writer: Any, found: Any, page: Any) -> None:
     """Write decisions, page by page."""
     from dpbandits.service.models import StoredDecision
-    from dpbandits.service.server.app import safe_cell
 
     writer.writerow(StoredDecision.model_fields)
     while True:
-        writer.writerows([safe_cell(value) for _, value in row] for row in page.rows)
+        writer.writerows(page.cells())
         if page.after is None:
             return
         page = found.decisions(after=page.after, limit=10_000)

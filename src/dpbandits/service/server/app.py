@@ -35,7 +35,15 @@ from dpbandits.core.inputs import is_line, normalised, options_of, shown
 from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import NewCampaign, policy_from
-from dpbandits.service.models import DecisionPage, Problem, Rights, Scope, Summaries, Summary
+from dpbandits.service.models import (
+    DecisionPage,
+    Problem,
+    Rights,
+    Scope,
+    StoredDecision,
+    Summaries,
+    Summary,
+)
 from dpbandits.service.operations import (
     OPERATIONS,
     Items,
@@ -497,20 +505,12 @@ def metrics_of(summaries: list[Summary]) -> str:
 
 
 def csv_of(page: DecisionPage) -> str:
-    """Return decisions for a spreadsheet. A cell that a spreadsheet would compute is text."""
+    """Return decisions for a spreadsheet."""
     out = io.StringIO()
     writer = csv.writer(out)
-    columns = page._columns()
-    writer.writerow(columns)
-    writer.writerows(
-        [safe_cell(value) for value in row] for row in zip(*columns.values(), strict=True)
-    )
+    writer.writerow(StoredDecision.model_fields)
+    writer.writerows(page.cells())
     return out.getvalue()
-
-
-def safe_cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    return "'" + text if isinstance(value, str) and text[:1] in "=+-@\t\r" else text
 
 
 # Errors
