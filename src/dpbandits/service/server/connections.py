@@ -4,9 +4,8 @@ reply to be read. Whoever sends half a request, or reads half a reply, keeps nob
 
 import sys
 from asyncio import Transport
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, NamedTuple, final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -33,9 +32,7 @@ SLOWEST_REPLY = 64 * 2**10
 """Bytes of a reply, or what is left of it, that have to be read within a request's time."""
 
 
-@final
-@dataclass(frozen=True)
-class ConnectionLimits:
+class ConnectionLimits(NamedTuple):
     """Limits of one server process.
 
     most: connections at a time. seconds: in which a request has to arrive, from its first byte or
@@ -44,13 +41,6 @@ class ConnectionLimits:
 
     most: int = 500
     seconds: float = 30.0
-
-    def __post_init__(self) -> None:
-        if self.most < 1 or not self.seconds > 0:
-            raise ValueError(
-                "Expected at least 1 connection, and more than 0 seconds for a request; got "
-                f"{self.most} and {self.seconds}."
-            )
 
 
 def backlog_for(connections: int) -> int:
