@@ -847,9 +847,6 @@ class Pending(OperationModel):
         shares = [drawn.get(seq, part.view.pending[seq].propensity) for seq in seqs]
         return decisions_of(part, waiting, shares)
 
-    def identity(self) -> str:
-        return json.dumps([self.name, self.after, self.limit, self.segment], default=str)
-
     def kept(self, answer: Any) -> Any:
         return None
 
@@ -959,8 +956,8 @@ def segment_part(tx: Transaction, segment: Any) -> Part:
         return tx.parts()[0]
     if not isinstance(segment, str) or segment not in layout.parts:
         names = ", ".join(map(repr, layout.parts))
-        text = f"Expected segment= to be one of {names}, got {shown(segment)}."
-        raise refusal("no_such_segment", f"{text} None was made.")
+        text = f"Expected segment= to be one of {names}, got {shown(segment)}. Nothing was done."
+        raise refusal("no_such_segment", text)
     return tx.part(segment)
 
 

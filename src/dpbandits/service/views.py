@@ -23,11 +23,11 @@ from dpbandits.forecasting.forecast import ExpectedLoss, expected_loss
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabels, Policy
 from dpbandits.service import models
-from dpbandits.service.operations import MOST_AT_ONCE
+from dpbandits.service.operations import MOST_AT_ONCE, segment_part
 from dpbandits.service.parts import Part, frozen_json
 from dpbandits.service.refusals import refusal
 from dpbandits.service.tables import EventRow, ReleaseRow
-from dpbandits.service.transaction import ONLY_PART, Layout, Transaction
+from dpbandits.service.transaction import Layout, Transaction
 from dpbandits.session.beliefs import (
     Beliefs,
     ReleaseHistory,
@@ -103,21 +103,14 @@ class View:
         Raises:
             ValueError: there is no such part, or one has to be named.
         """
-        layout = tx.layout
         if self.is_whole and segment is not None:
             raise refusal("whole_needed")
-        if layout.is_whole:
-            if segment is not None:
-                raise refusal("no_segments")
-            return self.show(tx, tx.part(ONLY_PART), **params)
-        if segment is not None:
-            if segment not in layout.parts:
-                raise refusal("no_such_segment")
-            return self.show(tx, tx.part(segment), **params)
+        if tx.layout.is_whole or segment is not None:
+            return self.show(tx, segment_part(tx, segment), **params)
         if self.combine is None:
             raise refusal("part_needed")
-        values = {name: self.show(tx, tx.part(name), **params) for name in layout.parts}
-        return self.combine(layout, values, **params)
+        values = {name: self.show(tx, tx.part(name), **params) for name in tx.layout.parts}
+        return self.combine(tx.layout, values, **params)
 
     def to_sent(self, value: Any) -> Any:
         """A view as a server sends it."""
