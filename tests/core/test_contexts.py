@@ -76,6 +76,8 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     policy = dpb.DPLinTS(arms=2, features=names, epsilon=1, public_contexts=turned)
     assert np.array_equal(np.array(policy.public_contexts), contexts)
     assert dpb.forecast([0.3, 0.2], 50, 1, features=turned, draws=2).row("DPLinTS", 1).loss >= 0
+    with pytest.raises(ValueError, match="columns of the contexts in the order of the features"):
+        dpb.simulate(policy, dpb.ContextTable.logistic(turned, np.eye(3)[:2]), 10)
     session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     session.ask(3, context=turned[:3])
     kept = [play[-1] for play in json.loads(session.to_json())["public"]["plays"]]

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.contexts import checked_rows
+from dpbandits.core.contexts import checked_rows, labels_of
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in, switch, whole_number
 from dpbandits.core.privacy import Grid
@@ -300,6 +300,7 @@ class ContextTable(Environment):
                 f"Expected contexts of shape (rows, features), got shape {rows.shape}."
             )
         self.contexts = checked_rows(rows, rows.shape[1], "contexts")
+        self.names = labels_of(contexts)
         self.chances = numbers_in(means, "means")
         fits = self.chances.ndim == 2 and len(self.chances) == len(rows) and self.chances.size
         if not fits or not np.all((self.chances >= 0) & (self.chances <= 1)):
@@ -334,7 +335,7 @@ class ContextTable(Environment):
                 f"Expected at least two different classes, and as many labels as contexts; got "
                 f"{len(names)} and {len(labels)} for contexts of shape {rows.shape}."
             )
-        return cls(rows, np.eye(len(names))[which], logged=logged)
+        return cls(contexts, np.eye(len(names))[which], logged=logged)
 
     @classmethod
     def logistic(
@@ -354,7 +355,7 @@ class ContextTable(Environment):
                 f"features), got {rows.shape} and {each.shape}."
             )
         score = rows @ each.T + numbers_in(offsets, "offsets")
-        return cls(rows, 1.0 / (1.0 + np.exp(-score)))
+        return cls(contexts, 1.0 / (1.0 + np.exp(-score)))
 
     def __repr__(self) -> str:
         rows, features = self.contexts.shape

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers, shown
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry
 from dpbandits.environments.base import Environment
@@ -46,6 +46,12 @@ def require_contexts(policy: Policy, environment: Environment, *, plain: bool) -
         raise ValueError(
             f"The policy has features={policy.dimension}, the contexts have {environment.features}"
             " numbers; they must be equal."
+        )
+    named, names = policy.feature_names, environment.names
+    if named is not None and names is not None and names != list(named):
+        raise ValueError(
+            f"Expected the columns of the contexts in the order of the features, {shown(named)}; "
+            f"got {shown(names)}."
         )
     if not plain:
         raise ValueError(
