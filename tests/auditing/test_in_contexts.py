@@ -1,6 +1,4 @@
-"""Audits and checks of policies that decide by contexts: exactly what is promised is found, and
-broken twins are caught.
-"""
+"""Audits and checks of policies that decide by contexts: exact losses, and broken twins."""
 
 import random
 from dataclasses import replace

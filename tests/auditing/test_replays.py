@@ -1,6 +1,4 @@
-"""Replays of mechanisms and policies of unusual shape: what is right does not fail, and what leaks
-does not pass. All claim epsilon = 1.
-"""
+"""Replays of unusual shapes: what is right does not fail, what leaks does not pass. All claim 1."""
 
 import functools
 import gc

@@ -1,6 +1,4 @@
-"""The statistical level: what it certifies holds, and of a tight mechanism it certifies most. Runs
-are independent, or refute nothing; and which tables are tried. False alarms: 10⁻⁶ a bound.
-"""
+"""The statistical level: bounds hold and are tight, runs are independent. False alarms: 10⁻⁶."""
 
 import itertools
 import random

@@ -1,6 +1,4 @@
-"""Level 1: the exact loss of what is released equals the claim of tight mechanisms, never exceeds
-it, and shows what is broken.
-"""
+"""Level 1: the exact loss is the claim of tight mechanisms, and shows what is broken."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

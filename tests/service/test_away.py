@@ -1,6 +1,4 @@
-"""A server that is away: the clients for threads and for asyncio make calls again, or decide for a
-fallback arm, and nothing that nobody got stays pending.
-"""
+"""A server that is away: clients call again or fall back, and nothing nobody got stays pending."""
 
 import asyncio
 import json

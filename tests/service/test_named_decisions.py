@@ -1,6 +1,4 @@
-"""Answers are told of decisions. Told of an arm's name or of a list they would be lost with a reply
-of "unknown", which nobody reads. What is refused shows no reward.
-"""
+"""Answers are told of decisions, not of arms or lists. What is refused shows no reward."""
 
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,6 +1,4 @@
-"""People who come back, wherever they are asked for: their places, the arms that they keep, and how
-they are called.
-"""
+"""People who come back: their places, the arms that they keep, and how they are called."""
 
 from datetime import timedelta
 from itertools import product

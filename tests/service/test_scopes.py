@@ -1,6 +1,4 @@
-"""A scope adds up guarantees of one kind: its first campaign fixes the unit, the window of
-contributions, trust and noise, and others are refused; and so is what is more than its budget.
-"""
+"""A scope adds up guarantees of one kind, and refuses others and what is beyond its budget."""
 
 from datetime import timedelta
 from fractions import Fraction

@@ -1,6 +1,4 @@
-"""What was believed over releases, rebuilt from stored answers, ends with what is believed: for
-every policy, after arms were added, and after a fence.
-"""
+"""Beliefs over releases, rebuilt from stored answers, end with what is believed."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,6 +1,4 @@
-"""Arms drawn by chance: their probabilities, how decisions are kept, and a seed that stays
-secret.
-"""
+"""Arms drawn by chance: propensities, how decisions are kept, and a seed that stays secret."""
 
 import json
 import sqlite3

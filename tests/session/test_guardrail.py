@@ -1,6 +1,4 @@
-"""A session with a guardrail: harm is read in the same draw as the reward, and an arm that does too
-much of it is suspended.
-"""
+"""Guardrails: harm is read in the draw of the reward, and suspends an arm that does too much."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""People who are assigned elsewhere: shares for the next ones, and batches of their outcomes, each
-of which counts once.
-"""
+"""People who are assigned elsewhere: shares for the next, and batches that count once."""
 
 from collections import deque
 from typing import Any

@@ -1,6 +1,4 @@
-"""Saved sessions: what their public part shows, how a loaded session goes on, keys, seals, and
-problems of the caller's own.
-"""
+"""Saved sessions: what they show, how they go on, keys, seals, and classes of the caller's own."""
 
 import contextlib
 import json

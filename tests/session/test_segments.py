@@ -1,6 +1,4 @@
-"""Segments: each learns for itself, a person counts over all of them, and a session with segments
-has the verbs of one.
-"""
+"""Segments: each learns for itself, and a person counts over all of them."""
 
 import copy
 import json

@@ -1,6 +1,4 @@
-"""People who never answer: others are asked in their place, so that every arm is read, and nothing
-else changes.
-"""
+"""People who never answer: others are asked in their place, so that every arm is read."""
 
 import heapq
 from collections import Counter

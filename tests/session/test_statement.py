@@ -1,6 +1,4 @@
-"""The privacy statement and the page for participants: what a round and a user pay, who took part,
-who is responsible, what is stored, and the results once a session is closed.
-"""
+"""The privacy statement, the page for participants, and results once a session is closed."""
 
 import math
 from collections.abc import Callable, Iterable

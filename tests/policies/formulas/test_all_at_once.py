@@ -1,6 +1,4 @@
-"""What is said of all arms at once is bit for bit what the formulas say of each: the simulator
-compiles those, and its decisions are the session's.
-"""
+"""What is said of all arms at once is bit for bit what the compiled formulas say of each."""
 
 import numpy as np
 import pytest

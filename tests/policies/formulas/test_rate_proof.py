@@ -1,6 +1,4 @@
-"""The steps of proofs/dp_rate_imed.md that can be computed. The laws are exact but for rounding:
-nothing here is random.
-"""
+"""The steps of proofs/dp_rate_imed.md that can be computed. Nothing here is random."""
 
 import math
 

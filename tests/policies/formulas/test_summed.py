@@ -1,6 +1,4 @@
-"""Preset "sharp" where super arms are no bases: less room for each arm of a sum, shorter first
-batches, and arms that are far from the others, or hardly read, and are not drawn to them.
-"""
+"""Preset "sharp" where super arms are no bases: less room for each arm of a sum."""
 
 import math
 

@@ -1,6 +1,4 @@
-"""Means to tell apart, the exact law of what is released about them, and the false-alarm rate of
-the statistical tests.
-"""
+"""Means to tell apart, the exact law of what is released, and the rate of false alarms."""
 
 import math
 

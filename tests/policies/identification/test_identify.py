@@ -1,6 +1,4 @@
-"""The function `identify`: what it returns, caps and ties, policies of third parties, and what it
-refuses.
-"""
+"""`identify`: what it returns and refuses, caps and ties, and policies of third parties."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,6 +1,4 @@
-"""Whole runs of the identifying policies: how often they err, when they stop, and what they
-read.
-"""
+"""Runs of identifying policies: how often they err, when they stop, and what they read."""
 
 from typing import Any
 

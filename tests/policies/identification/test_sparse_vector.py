@@ -1,6 +1,4 @@
-"""Elimination by sparse vectors: the best arm stays, what is out stays out, and regret grows with
-K as the paper says.
-"""
+"""Elimination by sparse vectors: the best arm stays, and what is out stays out."""
 
 import pytest
 from scipy.stats import binom

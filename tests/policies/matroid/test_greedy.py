@@ -1,6 +1,4 @@
-"""Exact equalities: with policies of single arms, with the paper's rule in every round, with the
-oracle's bases.
-"""
+"""Exactly the policies of single arms, the paper's rule in every round, the oracle's bases."""
 
 import math
 from typing import Any

@@ -1,6 +1,4 @@
-"""Values in, one estimate out: streams, saved estimators, what is refused, and what an error leaves
-behind.
-"""
+"""Streams of values and one estimate: what is refused, and what an error leaves behind."""
 
 import itertools
 import math

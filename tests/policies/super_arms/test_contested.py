@@ -1,6 +1,4 @@
-"""Joint releases with any oracle: no super arm is held unread that might be a wrong one, and what
-is released carries a quarter of the width that regret is bounded by.
-"""
+"""Joint releases with any oracle: no super arm is held unread that might be a wrong one."""
 
 from itertools import combinations
 

@@ -1,6 +1,4 @@
-"""Joint releases: the index is what its proof says, undecided arms alone are released, and the
-regret is below that of shares of the budget.
-"""
+"""Joint releases: the index is what its proof says, and undecided arms alone are released."""
 
 import math
 from typing import Any

@@ -1,6 +1,4 @@
-"""Joint releases with oracles of every kind, such as matchings and coverage; and with one that
-does not keep to what it says.
-"""
+"""Joint releases with oracles of every kind, and one that does not keep to what it says."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""The steps of proofs/joint_release.md that can be computed: the bound, Lemma A and honest sizes.
-The laws are exact but for rounding; nothing here is random but the one test that says so.
-"""
+"""What can be computed of proofs/joint_release.md: the bound, Lemma A and honest sizes."""
 
 import math
 import re

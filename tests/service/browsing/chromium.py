@@ -1,6 +1,4 @@
-"""Chromium without a window: it is shown a page, or driven by its DevTools protocol as by a person
-who has a keyboard and no mouse.
-"""
+"""Chromium without a window, driven by its DevTools protocol as by somebody at a keyboard."""
 
 import fcntl
 import json

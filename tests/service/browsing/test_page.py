@@ -1,6 +1,4 @@
-"""The page in Chromium: every number is the API's, nothing comes from elsewhere, it fits a phone,
-and a keyboard is enough.
-"""
+"""The page in Chromium: the API's numbers, nothing from elsewhere, phones and keyboards."""
 
 import json
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""A database that goes away or is full, and many processes at once; test_faults.py has every other
-place where a call fails.
-"""
+"""A database that goes away or is full, and many processes; the rest is in test_faults.py."""
 
 import json
 import os

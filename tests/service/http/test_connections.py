@@ -1,6 +1,4 @@
-"""A server at a port of its own: what is sent in part, without end, or by too many at once is
-refused in words, and others are served meanwhile.
-"""
+"""A server at a port: requests in part, without end, or too many at once are refused."""
 
 import json
 import select

@@ -1,7 +1,4 @@
-"""Whatever is sent to a route of the server's own document: an answer, or a problem document; and
-nothing is counted twice. Requests are made up from the document: such as it describes, and near
-misses.
-"""
+"""Requests made up from the server's own document, and near misses: nothing counts twice."""
 
 import json
 from collections import Counter

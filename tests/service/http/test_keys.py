@@ -1,6 +1,4 @@
-"""Access keys: every route asks for one with its role, a name is given once, and how a key is
-refused tells nothing of the keys that there are.
-"""
+"""Access keys: every route asks for one with its role, and a refusal tells nothing of others."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Names of decisions that a lost timeline gave out are given to nobody else: a copy from between
-two releases is not noticed, so nothing but the names keeps its answers apart.
-"""
+"""Names of decisions that a lost timeline gave out are given to nobody else."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""The exact loss of one record over both timelines of a store that was put back: at most epsilon
-with the fence; without it the same check finds two epsilon.
-"""
+"""The exact loss of one record over both timelines: epsilon with the fence, else twice that."""
 
 from fractions import Fraction
 from pathlib import Path

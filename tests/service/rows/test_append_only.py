@@ -1,6 +1,4 @@
-"""What the database itself refuses, whoever writes to it: to read a reward twice, and to alter what
-was released. And that it keeps what it commits.
-"""
+"""What the database itself refuses: to read a reward twice, and to alter a release."""
 
 import secrets
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Files of a store are for their owner's eyes only, whatever the process's umask; and a store that
-no server serves keeps as little of what was written over as one that is served.
-"""
+"""Files of a store are for their owner's eyes only, and keep little of what was written over."""
 
 import asyncio
 import itertools
