@@ -818,7 +818,7 @@ class Rows:
         if len(heads) != len(uids):
             raise StoreError(
                 "This campaign is not in the database any more. If a copy was restored that lacks "
-                "it, open the store again, or restart the server, and create it again."
+                "it, create it again, and open the store again (a server does so by itself)."
             )
         return heads
 
