@@ -66,9 +66,6 @@ from dpbandits.session.state import LONGEST_WHY
 from dpbandits.session.storing import (
     is_release_missing,
     record_batch,
-    require_arm_change,
-    require_closable,
-    require_new_arm,
     require_reward,
     waiting_for,
 )
@@ -1005,7 +1002,7 @@ class ArmOperation(PolicyOperation):
         """Change the arm in all parts, or in none; returns the answer."""
         change: Any = self.name
         for session in sessions:
-            require_arm_change(session, self.arm, change)
+            session._with_status(self.arm, change)
         for session in sessions:
             getattr(session, f"{change}_arm")(self.arm)
 
@@ -1043,7 +1040,7 @@ class AddArm(PolicyOperation):
         parts = self.parts(tx)
         require_room([part.session for part in parts])
         for part in parts:
-            require_new_arm(part.session, self.arm)
+            part.session._with_new_arm(self.arm)
         added = [part.session.add_arm(self.arm) for part in parts]
         for part in parts:
             part.note(tx.now, "add arm", part.session.arms[-1][0], by)
@@ -1124,7 +1121,7 @@ class Close(OperationModel):
         shown = None if tx.layout.rule is None else tx.part("policy")
         winners = [self.winner if shown in (None, part) else None for part in parts]
         for part, winner in zip(parts, winners, strict=True):
-            require_closable(part.session, winner, self.read)
+            part.session._require_closable(winner, self.read)
         for part, winner in zip(parts, winners, strict=True):
             part.session.close(self.why, winner=winner, read=self.read)
             if part.head.closed is None and part.closed is None:

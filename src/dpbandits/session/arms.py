@@ -29,6 +29,15 @@ from dpbandits.policies.contract import LONGEST_LABEL, ArmLabels, checked_arm_la
 ArmStatus = Literal["active", "paused", "retired"]
 """Where an arm stands. A paused one may come back; a retired one never does."""
 
+ArmChange = Literal["retire", "pause", "resume"]
+
+STATUS_AFTER: dict[ArmChange, ArmStatus] = {
+    "retire": "retired",
+    "pause": "paused",
+    "resume": "active",
+}
+"""An arm's status after each change."""
+
 
 @final
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dpbandits.core.tables import Rows, Tabular, in_columns
 from dpbandits.local.messages import report_from_json
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Policy
-from dpbandits.session.arms import ArmStatus
+from dpbandits.session.arms import ArmChange
 from dpbandits.session.beliefs import Beliefs
 from dpbandits.session.decisions import (
     Decision,
@@ -28,9 +28,7 @@ from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import (
     checked_segments,
     one_segment,
-    require_choice,
     require_for_contexts,
-    require_same,
 )
 from dpbandits.session.people import SIDES
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
@@ -415,9 +413,7 @@ class SegmentedSession(Mapping[str, Session]):
             read: False to drop open blocks unread.
         """
         for session in self._parts.values():
-            closing, arm = session.closed, session._winner(winner)
-            if closing is not None:
-                require_same(closing, arm, read)
+            session._require_closable(winner, read)
         for session in self._parts.values():
             session.close(why, winner=winner, read=read)
 
@@ -444,13 +440,12 @@ class SegmentedSession(Mapping[str, Session]):
                 "Add it again first. Nothing was changed."
             )
         for session in behind or sessions:
-            require_choice(session.policy, "add_arm")
-            session._state.roster.with_arm(label)
+            session._with_new_arm(label)
         return max([session.add_arm(label) for session in behind or sessions])
 
     def retire_arm(self, arm: str | int) -> None:
         """Never play an arm again, in any segment."""
-        self._move(arm, "retired", "retire")
+        self._move(arm, "retire")
 
     def restart_arm(self, arm: str | int) -> int:
         """Forget what was released of an arm, in every segment, if its mean has changed in one (see
@@ -474,11 +469,11 @@ class SegmentedSession(Mapping[str, Session]):
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`, in any segment."""
-        self._move(arm, "paused", "pause")
+        self._move(arm, "pause")
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again, in every segment."""
-        self._move(arm, "active", "resume")
+        self._move(arm, "resume")
 
     def drop_open(self) -> None:
         """Throw open blocks away unread, in every segment (see `Session.drop_open`)."""
@@ -495,13 +490,13 @@ class SegmentedSession(Mapping[str, Session]):
         ahead = max(sessions, key=lambda session: len(session.arms))
         return sessions, [each for each in sessions if len(each.arms) < len(ahead.arms)], ahead
 
-    def _move(self, arm: str | int, to: ArmStatus, what: str) -> None:
+    def _move(self, arm: str | int, what: ArmChange) -> None:
         """Change an arm's status in all segments, or in none if one of them would refuse."""
         self._require_open()
         for session in self._parts.values():
-            session._with_status(arm, to, what)
+            session._with_status(arm, what)
         for session in self._parts.values():
-            session._set_status(arm, to, what)
+            session._set_status(arm, what)
 
     def to_json(self, *, key: bytes | None = None, unsealed: bool = False) -> str:
         """All segments as one JSON document, sealed as a whole (see `Session.to_json`).

@@ -50,7 +50,14 @@ from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import ArmLabel, Policy, Release
 from dpbandits.policies.identification import Identifier
 from dpbandits.session import saving
-from dpbandits.session.arms import ArmStatus, Assignment, Roster, assignment_of
+from dpbandits.session.arms import (
+    STATUS_AFTER,
+    ArmChange,
+    ArmStatus,
+    Assignment,
+    Roster,
+    assignment_of,
+)
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts, Predictions
 from dpbandits.session.decisions import (
@@ -1350,9 +1357,8 @@ class Session:
         if not isinstance(read, bool):
             raise TypeError(f"Expected read={shown(read)} to be True or False.")
         with OneCall(self, releases=False) as view:
-            arm = self._winner(winner)
+            arm = self._require_closable(winner, read)
             if self._state.closing is not None:
-                require_same(self._state.closing, arm, read)
                 self._settled(self._advance(view))
                 return
             try:
@@ -1383,6 +1389,17 @@ class Session:
             return None
         pending = self._current.unresolved()
         return max((due for id, due in window.due.items() if id in pending), default=None)
+
+    def _require_closable(self, winner: object, read: bool) -> int | None:
+        """Return the number of the arm that is to win.
+
+        Raises:
+            ValueError: the session cannot be closed so.
+        """
+        arm = self._winner(winner)
+        if self._state.closing is not None:
+            require_same(self._state.closing, arm, read)
+        return arm
 
     def _winner(self, winner: object) -> int | None:
         """Return the number of the arm that is to win.
@@ -1547,8 +1564,7 @@ class Session:
         with OneCall(self) as view:
             self._require_open()
             state = self._with_due_outcomes(view).folded()
-            require_choice(self.policy, "add_arm")
-            roster = state.roster.with_arm(label)
+            roster = self._with_new_arm(label)
             arms = len(roster.status)
             if self._tables.periods is not None:
                 require_few(arms)
@@ -1565,6 +1581,15 @@ class Session:
             )
             self._begin_step(state, vault)
             return arms - 1
+
+    def _with_new_arm(self, label: str | None) -> Roster:
+        """Return the roster with an arm of this name more.
+
+        Raises:
+            ValueError: it cannot be added.
+        """
+        require_choice(self.policy, "add_arm")
+        return self._state.roster.with_arm(label)
 
     def _with_one_more(self, state: State, roster: Roster) -> tuple[State, Vault]:
         """Return the state with this roster, which has an arm more, and its vault.
@@ -1591,7 +1616,7 @@ class Session:
             ValueError: no such arm, or none would be left; or the policy cannot choose among some
                 of its arms.
         """
-        self._set_status(arm, "retired", "retire")
+        self._set_status(arm, "retire")
 
     def pause_arm(self, arm: str | int) -> None:
         """Play an arm no more until `resume_arm`. Late rewards of it still count. To name the best
@@ -1603,7 +1628,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`.
         """
-        self._set_status(arm, "paused", "pause")
+        self._set_status(arm, "pause")
 
     def resume_arm(self, arm: str | int) -> None:
         """Play a paused arm again. A guardrail that suspended it forgets nothing, and does so again
@@ -1615,7 +1640,7 @@ class Session:
         Raises:
             ValueError: as `retire_arm`, or it is retired.
         """
-        self._set_status(arm, "active", "resume")
+        self._set_status(arm, "resume")
 
     def restart_arm(self, arm: str | int) -> int:
         """Forget what was released of an arm whose mean has changed, and learn it anew: no privacy
@@ -1669,16 +1694,16 @@ class Session:
                 self._begin_step(state, vault)
             return arms - 1
 
-    def _set_status(self, arm: str | int, to: ArmStatus, what: str) -> None:
+    def _set_status(self, arm: str | int, what: ArmChange) -> None:
         with OneCall(self) as view:
             self._require_open()
             state = self._with_due_outcomes(view).folded()
-            number, roster = self._with_status(arm, to, what)
+            number, roster = self._with_status(arm, what)
             if roster != state.roster:
                 event = SessionEvent(what, roster.label(number), state.asked)
                 state = replaced(state, roster=roster, events=(*state.events, event))
             state = replaced(state, offer=state.offer._replace(last=0))  # the next ask looks again
-            if to == "retired":
+            if what == "retire":
                 state = self._without_learning(state, number)
                 if number in state.books.blocks:
                     state = self._dropped(state, (number,))
@@ -1697,15 +1722,15 @@ class Session:
             self._tables.journal.append(StoppedLearning(tuple(gone)))
         return replaced(state, pending=pending)
 
-    def _with_status(self, arm: str | int, to: ArmStatus, what: str) -> tuple[int, Roster]:
-        """Return the arm's number, and the roster once it stands there.
+    def _with_status(self, arm: str | int, what: ArmChange) -> tuple[int, Roster]:
+        """Return the arm's number, and the roster after the change.
 
         Raises:
             ValueError: it cannot.
         """
         require_choice(self.policy, f"{what}_arm")
         number = self._state.roster.number(arm)
-        roster = self._state.roster.with_status(number, to)
+        roster = self._state.roster.with_status(number, STATUS_AFTER[what])
         if roster.active == ():
             raise coded(
                 "last_arm",

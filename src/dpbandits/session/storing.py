@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 from secrets import token_bytes
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import msgspec
 from msgspec.structs import replace as replaced
@@ -21,11 +21,9 @@ from dpbandits.core.inputs import Floats, converted
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
-from dpbandits.session.arms import ArmStatus
 from dpbandits.session.beliefs import ArmHistory, Belief, ReleaseHistory, Within, beliefs
 from dpbandits.session.contexts import Contexts
 from dpbandits.session.decisions import Play
-from dpbandits.session.options import require_choice, require_same
 from dpbandits.session.people import key_fingerprint
 from dpbandits.session.saving import (
     PrivatePart,
@@ -53,16 +51,6 @@ from dpbandits.session.state import (
 from dpbandits.session.statement import statement
 from dpbandits.session.times import Clock
 from dpbandits.vault import Reading
-
-ArmChange = Literal["retire", "pause", "resume"]
-
-STATUS_AFTER: dict[ArmChange, ArmStatus] = {
-    "retire": "retired",
-    "pause": "paused",
-    "resume": "active",
-}
-"""An arm's status after each change."""
-
 
 # What changed
 
@@ -432,18 +420,6 @@ def cost_of(session: Session, coordinate: int | None = None) -> str | None:
     return None if cost is None else str(cost)
 
 
-def require_arm_change(session: Session, arm: str | int, verb: ArmChange) -> None:
-    """Raise ValueError if the arm cannot be moved. Nothing is changed."""
-    session._with_status(arm, STATUS_AFTER[verb], verb)
-
-
-def require_closable(session: Session, winner: str | int | None, read: bool) -> None:
-    """Raise ValueError if the session cannot be closed so. Nothing is changed."""
-    arm = session._winner(winner)
-    if session.closed is not None:
-        require_same(session.closed, arm, read)
-
-
 def is_due(session: Session) -> bool:
     """Return whether outcomes are due, or the last releases of a session that was closed. Changes
     nothing: a clock that went on would be written by the next answer, which would show it.
@@ -452,12 +428,6 @@ def is_due(session: Session) -> bool:
     is_open = session.closed is not None and not session.closed.is_done
     is_over = periods is not None and session._period_is_over(periods.clock.now())
     return bool(due_now(session)) or is_open or is_over
-
-
-def require_new_arm(session: Session, label: str | None) -> None:
-    """Raise ValueError if no arm of this name can be added. Nothing is changed."""
-    require_choice(session.policy, "add_arm")
-    session._state.roster.with_arm(label)
 
 
 def require_reward(session: Session, seq: int, reward: object) -> None:
