@@ -316,13 +316,12 @@ class FenceNeeded(BaseException):
 class QueuedCall:
     """A call in the queue."""
 
-    __slots__ = ("by", "error", "is_done", "is_run", "op", "refused", "value")
+    __slots__ = ("by", "error", "is_done", "is_run", "op", "value")
 
     def __init__(self, op: OperationModel, by: str = "") -> None:
         self.op, self.by, self.is_done, self.is_run = op, by, False, False
         self.value: Any = None
         self.error: Exception | None = None
-        self.refused: Exception | None = None
 
     def answer(self) -> Any:
         if self.error is not None:
@@ -526,7 +525,7 @@ class Host:
                     queued.error = error if len(batch) == 1 else copy_of_error(error)
             except Exception as first:
                 for queued in batch:  # only the call that caused it fails
-                    queued.is_run, queued.error, queued.refused = False, None, None
+                    queued.is_run, queued.error = False, None
                     if len(batch) == 1:
                         queued.error = first
                         continue
@@ -602,27 +601,29 @@ class Host:
                 self._mark_doubtful(edited=edited)
             raise
         for queued, answer in zip(batch, answers, strict=True):
-            queued.value, queued.error, queued.is_run = answer, queued.refused, True
+            (queued.value, queued.error), queued.is_run = answer, True
         return True
 
-    def _run(self, batch: Sequence[QueuedCall], tx: Transaction) -> list[Any]:
-        """Run the calls and return their answers. A refused call changes nothing; the other calls
-        go on, and due releases made before it stand. If a due release fails, its block stays open,
-        and the next call releases it.
+    def _run(
+        self, batch: Sequence[QueuedCall], tx: Transaction
+    ) -> list[tuple[Any, Exception | None]]:
+        """Run the calls and return their answers, or why they are refused. A refused call changes
+        nothing; the other calls go on, and due releases made before it stand. If a due release
+        fails, its block stays open, and the next call releases it.
         """
-        answers = list[Any]()
+        answers = list[tuple[Any, Exception | None]]()
         for queued in batch:
             for part in tx.loaded.values():
                 tx.accept(part)
             try:
-                answers.append(tx.run(queued.op, queued.by))
+                answers.append((tx.run(queued.op, queued.by), None))
             except Exception as error:
                 fences = isinstance(error, EditedRowsError) and error.fenced
                 if fences or self.database.caused(error) or not tx.is_as_before():
                     raise
                 # raised after the commit: it may tell of a release that was made
-                queued.refused = error if len(batch) == 1 else error.with_traceback(None)
-                answers.append(None)
+                refused = error if len(batch) == 1 else error.with_traceback(None)
+                answers.append((None, refused))
         return answers
 
     @contextmanager
