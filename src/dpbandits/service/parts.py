@@ -282,44 +282,33 @@ def loaded(
     fresh = [r for r in read if r.kind == "read" and (since or r.generation >= head.fresh_since)]
     counted = [(r.coordinate, r.start, r.stop) for r in fresh]
     kept.lines = lines_of(kept.lines, counted, {r.coordinate: r.cost for r in fresh})
-    key = setting.seal.user_key(row.group)
     if contexts is not None:
         public = public | {"policy": None, "learned": None}
     if setting.looking:
-        session = session_from_parts(public, None, kept, policy=setting.policy, clock=setting.clock)
-        note_restored(session, head)
         names = DecisionNames.fresh()
-        return Part(
-            row, head, session, ChangeRecorder(session), names, seal, plays, pending, contexts
+        session = session_from_parts(public, None, kept, policy=setting.policy, clock=setting.clock)
+    else:
+        total, names = private.pop("waiting"), DecisionNames(bytes.fromhex(private.pop("ids")))
+        if lost:  # what was pending will never be read
+            unread = public["asked"] - public["records"]
+            void = public.get("void", 0) + unread - public["unread"]
+            public = public | {"unread": unread, "void": void}
+        elif not pending.matches(total):
+            raise edited_decisions()
+        session = session_from_parts(
+            public,
+            private | {"held": []},
+            kept,
+            policy=setting.policy,
+            noise=noise_to_go_on(setting, private, before),
+            clock=setting.clock,
+            user_key=setting.seal.user_key(row.group),
         )
-    total = private.pop("waiting")
-    if lost:  # what was pending will never be read
-        unread = public["asked"] - public["records"]
-        void = public.get("void", 0) + unread - public["unread"]
-        public = public | {"unread": unread, "void": void}
-    elif not pending.matches(total):
-        raise edited_decisions()
-    names = DecisionNames(bytes.fromhex(private.pop("ids")))
-    session = session_from_parts(
-        public,
-        private | {"held": []},
-        kept,
-        policy=setting.policy,
-        noise=noise_to_go_on(setting, private, before),
-        clock=setting.clock,
-        user_key=key,
-    )
-    note_restored(session, head)
+    people = session._tables.people
+    if head.parsed["closed_window"] is not None and people is not None:
+        people.end()  # after a fence, all places in the window that was open are taken
     watch = ChangeRecorder(session)
     return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubt)
-
-
-def note_restored(session: Session, head: HeadRow) -> None:
-    """After a fence, places of people in the window that was open are all taken."""
-    if head.parsed["closed_window"] is not None:
-        people = session._tables.people
-        if people is not None:
-            people.end()
 
 
 def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:
