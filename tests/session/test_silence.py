@@ -1,17 +1,13 @@
 """People who never answer: others are asked in their place, so that every arm is read."""
 
-import heapq
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 import dpbandits as dpb
-from dpbandits.checks.examples import examples
-from dpbandits.policies import POLICIES
 from dpbandits.session.overdue import usual_delay
 from tests.session.small import begun, reward_of
 
@@ -99,34 +95,6 @@ def test_one_very_late_answer_is_not_usual(
     late: dict[int, int], answers: int, usual: int | None
 ) -> None:
     assert usual_delay(late, answers) == usual
-
-
-def late_play(s: Any, people: int, kind: str) -> list[Any]:
-    """Every person answers: at once, 25 people later, in no order, or forty together."""
-    rng, late = np.random.default_rng(5), np.random.default_rng(6)
-    queue, made = list[tuple[int, int, Any]](), list[Any]()
-    for t in range(1, people + 1):
-        decision = s.ask()
-        made.append((decision.action, decision.observe))
-        wait = {"late": 25, "random": int(late.geometric(0.1)) - 1}.get(kind, 0)
-        heapq.heappush(queue, (t + wait, t, decision))
-        while queue and queue[0][0] <= t and not (kind == "together" and t % 40):
-            told = heapq.heappop(queue)[2]
-            s.tell(told, reward_of(s, told, float(rng.integers(0, 2))))
-    return made
-
-
-@pytest.mark.parametrize("kind", ["prompt", "late", "random", "together"])
-@pytest.mark.parametrize("name", POLICIES)
-def test_where_everybody_answers_decisions_are_as_they_were(name: str, kind: str) -> None:
-    """As if no request were ever overdue."""
-    watched, unwatched = (
-        dpb.Session(examples(name)[0], noise=dpb.SimulatedNoise(3), seed=3) for _ in range(2)
-    )
-    log = unwatched._log
-    unwatched._log = replace(log, state=replace(log.state, delays=None))
-    assert late_play(watched, 100, kind) == late_play(unwatched, 100, kind)
-    assert watched.events == ()
 
 
 def waiting_for_green() -> Any:
