@@ -1,7 +1,5 @@
 """A process that only looks sees what everybody sees, reads no private row and writes nothing."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable, Iterator

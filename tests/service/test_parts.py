@@ -2,8 +2,6 @@
 which the policy's learns from its own people alone. A person counts over all of them.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -2,8 +2,6 @@
 warnings.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Databases that a store does not open, their schema, and what is written in them."""
 
-from __future__ import annotations
-
 import logging
 import re
 import secrets
