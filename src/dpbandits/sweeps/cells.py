@@ -2,11 +2,11 @@
 resuming.
 """
 
+import ast
 import hashlib
 import json
 import math
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,7 +17,6 @@ from inspect import getfile
 from io import BytesIO
 from pathlib import Path
 from time import perf_counter
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -130,34 +129,36 @@ def code_digest(package: Path = Path(__file__).parents[1]) -> str:
 
 @cache
 def own_digest(cls: type[Policy]) -> str:
-    """A hash of the file that a policy of the user's own is written in, and of those beside and
-    below it that it uses; empty for ours.
-    """
+    """A hash of the files that a policy of the user's own is written in; empty for ours."""
     if POLICIES.get(cls.__name__) is cls:
         return ""
     try:
-        first = Path(getfile(cls))
-        files = sorted({first, *(Path(getfile(each)) for each in own_modules(cls, first.parent))})
-        hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+        hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(own_files(cls))]
     except (TypeError, OSError):  # made where there is no file
         return "no file"
     return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 
-def own_modules(cls: type[Policy], folder: Path) -> list[ModuleType]:
-    """The module of a class, and those in this folder whose names or objects it uses, directly or
-    not; without what is installed there.
+def own_files(cls: type[Policy]) -> list[Path]:
+    """The file of a class, and those that it imports, anywhere in it and directly or not, from
+    where its module is found; without what is installed there.
     """
-    found = [sys.modules[cls.__module__]]
-    for module in found:
-        for value in list(vars(module).values()):
-            is_module = isinstance(value, ModuleType)
-            name = value.__name__ if is_module else getattr(value, "__module__", None)
-            other = sys.modules.get(name) if isinstance(name, str) else None
-            file = Path(getattr(other, "__file__", None) or "")
-            ours = file.is_relative_to(folder) and "site-packages" not in file.parts
-            if other and ours and other not in found:
-                found.append(other)
+    found = [Path(getfile(cls))]
+    root = found[0].parents[cls.__module__.count(".") + (found[0].name == "__init__.py")]
+    for file in found:
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            start, names = root, list[str]()
+            if isinstance(node, ast.Import):
+                names = [each.name for each in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                start = file.parents[node.level - 1] if node.level else root
+                module = node.module or ""
+                names = [module, *(f"{module}.{each.name}".lstrip(".") for each in node.names)]
+            for name in filter(None, names):
+                where = start.joinpath(*name.split("."))
+                for other in (where.with_suffix(".py"), where / "__init__.py"):
+                    if other.is_file() and not {"site-packages"} & set(other.parts):
+                        found += [] if other in found else [other]
     return found
 
 
