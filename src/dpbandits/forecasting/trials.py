@@ -259,13 +259,16 @@ def turns_of(
 
 
 def with_compiled_formulas(policy: Any) -> Any:
-    """Return the policy with its scalar formulas compiled, if it has a rule of them."""
+    """Return the policy with its scalar formulas compiled, if it has a rule of ours."""
     from dpbandits.simulation.compiled.jit import FORMULAS  # Numba's import takes a second
 
-    rule = getattr(policy, "rule", None)
-    if rule is None or not {rule.score.__name__, rule.size.__name__} <= FORMULAS.keys():
-        return policy
-    compiled = {part: FORMULAS[getattr(rule, part).__name__] for part in ("score", "size")}
+    rule, compiled = getattr(policy, "rule", None), dict[str, Any]()
+    for part in ("score", "size"):
+        formula = getattr(rule, part, None)
+        found = FORMULAS.get(getattr(formula, "__name__", ""))
+        if found is None or found.py_func.__code__ is not getattr(formula, "__code__", None):
+            return policy  # one of the caller's own may have the name of one of ours
+        compiled[part] = found
     policy = replace(policy)
     policy.__dict__["rule"] = rule._replace(**compiled)
     return policy
