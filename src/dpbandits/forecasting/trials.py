@@ -262,7 +262,8 @@ def with_compiled_formulas(policy: Any) -> Any:
     """Return the policy with its scalar formulas compiled, if it has a rule of ours."""
     from dpbandits.simulation.compiled.jit import FORMULAS  # Numba's import takes a second
 
-    rule, compiled = getattr(policy, "rule", None), dict[str, Any]()
+    rule: Any = getattr(policy, "rule", None)
+    compiled = dict[str, Any]()
     for part in ("score", "size"):
         formula = getattr(rule, part, None)
         found = FORMULAS.get(getattr(formula, "__name__", ""))
