@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from dpbandits.core.errors import LedgerError, RewardError, coded
-from dpbandits.core.inputs import Opaque
+from dpbandits.core.inputs import Opaque, opaque
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry, NoiseKind, printed
 from dpbandits.mechanisms.base import NEW, Block, Mechanism
@@ -69,9 +69,6 @@ class OpenBlock(Opaque, frozen=True):
 
     count: int
     sums: Steps
-
-    def __repr__(self) -> str:
-        return f"OpenBlock(count={self.count})"
 
 
 def add_records(blocks: dict[int, OpenBlock], parts: Parts, count: int = 1) -> None:
@@ -172,6 +169,7 @@ def with_line(
     return (*older, ((coordinate, line),))
 
 
+@opaque
 class Books(NamedTuple):
     """All data of a vault: an immutable value, replaced by each release.
 
@@ -185,9 +183,6 @@ class Books(NamedTuple):
     blocks: dict[int, OpenBlock]
     memory: Any
     ledger: Ledger
-
-    def __repr__(self) -> str:
-        return f"Books(open={len(self.blocks)}, releases={self.ledger.releases})"
 
 
 Reading = tuple[int, int, int]

@@ -35,6 +35,15 @@ Places: TypeAlias = NDArray[np.intp]  # indices into arrays
 Booleans: TypeAlias = NDArray[np.bool_]
 
 
+Hidden = TypeVar("Hidden")
+
+
+def opaque(kind: type[Hidden]) -> type[Hidden]:
+    """Give a class that may hold rewards or sums a `repr` that shows nothing but its name."""
+    kind.__repr__ = lambda self: f"{type(self).__name__}()"  # type: ignore[method-assign]
+    return kind
+
+
 class Opaque(msgspec.Struct, frozen=True, gc=False):
     """A struct that may hold rewards or sums, which nobody who prints it sees. Without
     `__rich_repr__`, rich prints all fields of a struct whatever its `repr` is.

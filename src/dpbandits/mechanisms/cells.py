@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 
 from dpbandits.core.contexts import FINE
-from dpbandits.core.inputs import Floats, Integers
+from dpbandits.core.inputs import Floats, Integers, opaque
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction
 from dpbandits.mechanisms.base import (
     Around,
@@ -50,14 +50,12 @@ SHIFT = 4
 """Entries of A·x, below 2^30 in whole steps, are kept to 2^SHIFT of them where norms are taken."""
 
 
+@opaque
 class ContextRecord(NamedTuple):
     """A reward in grid steps, and its context. Private."""
 
     steps: int
     context: Floats
-
-    def __repr__(self) -> str:
-        return "ContextRecord()"
 
 
 class PublicCounts(NamedTuple):
@@ -98,6 +96,7 @@ class Shape(NamedTuple):
         return inverse @ inverse.T * (self.sensitivity / STEPS) ** 2 / (2.0 * rho)
 
 
+@opaque
 class ShapedBlock(NamedTuple):
     """A `Block`, and how its vectors are turned. Private.
 
@@ -110,9 +109,6 @@ class ShapedBlock(NamedTuple):
     sums: Any
     counts: tuple[int, ...]
     shapes: tuple[Shape, ...]
-
-    def __repr__(self) -> str:
-        return f"ShapedBlock(coordinates={self.coordinates}, counts={self.counts})"
 
 
 class ContextAnswer(NamedTuple):
@@ -173,15 +169,12 @@ class CellBatches(Around):
 
     inner: NewestBatch
     layout: ClassVar[Layout] = "cells"
+    law = None  # a cell's sum says nothing of an arm's mean
 
     @property
     def guarantee(self) -> Guarantee | None:
         guarantee = self.inner.guarantee
         return None if guarantee is None else replace(guarantee, proof="context", public=PUBLIC)
-
-    @property
-    def law(self) -> None:
-        return None  # a cell's sum says nothing of an arm's mean
 
     def widened(self, memory: Any, coordinates: int) -> Any:
         return self.inner.widened(memory, coordinates)

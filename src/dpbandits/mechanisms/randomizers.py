@@ -222,6 +222,9 @@ class RandomizedResponse(Randomizer):
     Source: Ren, Zhou, Liu and Shroff 2020 (convert-to-Bernoulli).
     """
 
+    law = AnswerLaw("none")
+    """No noise beside the known probability of a wrong bit."""
+
     @cached_property
     def truths(self) -> int:
         """Probability of reporting the true bit, in parts of 2^64, at the ε of one reward."""
@@ -231,11 +234,6 @@ class RandomizedResponse(Randomizer):
     def keep(self) -> float:
         """Probability of reporting the true bit: a multiple of 2^-53, so this float is exact."""
         return self.truths / 2**64
-
-    @property
-    def law(self) -> AnswerLaw:
-        """No noise beside the known probability of a wrong bit."""
-        return AnswerLaw("none")
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from dpbandits.core.contexts import (
     checked_rows,
     names_of_outcomes,
 )
-from dpbandits.core.inputs import Floats, Integers, refuse_class, switch
+from dpbandits.core.inputs import Floats, Integers, opaque, refuse_class, switch
 from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
 from dpbandits.core.privacy import Grid, as_fraction
 from dpbandits.mechanisms import GaussianBatches, LazyForgetful, Mechanism
@@ -267,13 +267,11 @@ def rows_of(matrix: Floats) -> Rows:
     return tuple(map(tuple, matrix.tolist()))
 
 
+@opaque
 class UniformLaw(ContextLaw):
     """Each arm alike, for contexts that make the first codebooks."""
 
     learns: ClassVar[bool] = False
-
-    def __repr__(self) -> str:
-        return "UniformLaw()"
 
     def choose(
         self, context: Floats, arms: Sequence[int], rng: PublicRng

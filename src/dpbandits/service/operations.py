@@ -39,7 +39,7 @@ from pydantic import (
 
 from dpbandits.core.contexts import labels_of
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
-from dpbandits.core.inputs import as_int, is_line, number, shown, whole_number
+from dpbandits.core.inputs import as_int, is_line, number, opaque, shown, whole_number
 from dpbandits.core.plan import Action
 from dpbandits.local.messages import report_from_json
 from dpbandits.mechanisms.randomizers import Report
@@ -545,15 +545,13 @@ class TellItem(BaseModel):
         return self
 
 
+@opaque
 class PlainTell(NamedTuple):
     """A `TellItem` of this process: its reward is checked by the session alone."""
 
     id: str
     reward: object
     report: None = None
-
-    def __repr__(self) -> str:
-        return f"PlainTell(id={self.id!r})"
 
 
 Placed = tuple[TellStatus, int | None]

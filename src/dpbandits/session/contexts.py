@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 from numpy.typing import ArrayLike
 
 from dpbandits.core.contexts import FINE, checked_rows
-from dpbandits.core.inputs import Booleans, Count, Floats, damaged, numbers_in
+from dpbandits.core.inputs import Booleans, Count, Floats, damaged, numbers_in, opaque
 from dpbandits.core.plan import ContextLaw, Draw, Plan
 from dpbandits.mechanisms.cells import (
     ContextAnswer,
@@ -48,6 +48,7 @@ CHUNK = 64
 """Rows of a matrix of contexts up to which more are added to it."""
 
 
+@opaque
 class Contexts(NamedTuple):
     """What is known of contexts when the log was last folded. Public.
 
@@ -61,9 +62,6 @@ class Contexts(NamedTuple):
     open: Mapping[int, PublicCounts]
     recent: tuple[tuple[Floats, ...], ...]
     pilot: tuple[Floats, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Contexts(open={len(self.open)}, pilot={len(self.pilot)})"
 
     @classmethod
     def first(cls, policy: Policy) -> Self | None:

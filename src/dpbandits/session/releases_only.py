@@ -41,6 +41,7 @@ from dpbandits.core.inputs import (
     checked_seed,
     converted,
     damaged,
+    opaque,
     rebuilt,
     shown,
     whole_number,
@@ -139,6 +140,7 @@ this one.
 REFUSED = {name: why for names, why in REASONS.items() for name in names.split()}
 
 
+@opaque
 class JointDecision(NamedTuple):
     """A decision, for the person concerned and for nobody else.
 
@@ -152,10 +154,8 @@ class JointDecision(NamedTuple):
     action: int
     label: str | None
 
-    def __repr__(self) -> str:
-        return "JointDecision()"
 
-
+@opaque
 class Visit(NamedTuple):
     """What a person's own device decides by.
 
@@ -166,9 +166,6 @@ class Visit(NamedTuple):
 
     word: str
     snapshot: str
-
-    def __repr__(self) -> str:
-        return "Visit()"
 
 
 class Shown(NamedTuple):
@@ -185,6 +182,7 @@ class Shown(NamedTuple):
     closed: bool = False
 
 
+@opaque
 class Open(NamedTuple):
     """The newest releases, and the open block beside them.
 
@@ -201,19 +199,14 @@ class Open(NamedTuple):
     counts: Integers
     drawn: Any = None
 
-    def __repr__(self) -> str:
-        return f"Open(releases={len(self.shown.released)})"
 
-
+@opaque
 class Tell(NamedTuple):
     """A record on its way into its count. Private."""
 
     word: str
     place: int
     total: int
-
-    def __repr__(self) -> str:
-        return "Tell()"
 
 
 class ReleaseData(Struct, forbid_unknown_fields=True):

@@ -321,9 +321,6 @@ class State(Kept, frozen=True, gc=True):
     expired_since: int = 0
     period: OpenPeriod | None = None
 
-    def __repr__(self) -> str:
-        return f"State(step={self.step}, asked={self.asked}, records={self.records})"
-
     @property
     def planning(self) -> Any:
         """The policy's state to plan from: it knows which arms are in play."""
@@ -385,9 +382,6 @@ class Told(Opaque, frozen=True):
     parts: Parts
     answered: bool = True
 
-    def __repr__(self) -> str:
-        return f"Told(id={self.id})"
-
 
 class Batch(NamedTuple):
     """A batch of outcomes of people who were assigned elsewhere. Public.
@@ -415,9 +409,6 @@ class RecordedElsewhere(Opaque, frozen=True):
     play: Play
     parts: Parts
     batch: Batch | None = None
-
-    def __repr__(self) -> str:
-        return f"RecordedElsewhere(id={self.id})"
 
 
 class Unread(Struct, frozen=True, gc=False):
@@ -475,9 +466,6 @@ class Log(Opaque, frozen=True, gc=True):
     plan: Plan
     events: list[Any]
 
-    def __repr__(self) -> str:
-        return f"Log(step={self.state.step}, events={len(self.events)})"
-
 
 @final
 class Tables:
@@ -522,9 +510,6 @@ class Tables:
         self.journal: list[Any] | None = None
         self.noted = 0  # the number of the last event in the journal
         self.follows = people is not None or attribution is not None
-
-    def __repr__(self) -> str:
-        return f"Tables(held={len(self.held)})"
 
     def place(
         self,
@@ -741,9 +726,6 @@ class View:
             self.pending.popitem()  # computed, but never made
         if self.position is not state.rng:
             self.rng = PublicRng(seed, state.step, self.position)
-
-    def __repr__(self) -> str:
-        return f"View(asked={self.asked}, records={self.records})"
 
     def _set_offer(self, offer: Offer) -> None:
         self.offer, self.play = offer, offer.play
@@ -1067,7 +1049,7 @@ class View:
         if after.total == before.total:
             return offer, self._with_next_check(offer, after) if offer.last >= id else after
         known = dict(before.noticed)
-        new = [each.arm for each in self.delayed(after) if each.arm not in known]
+        new = [arm for arm, _, _ in self.delayed(after) if arm not in known]
         after = after._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
         keys = [key for key, each in after.blocks.items() if each.many > before.of(key).many]
         play = offer.play

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, final
 import msgspec
 from msgspec.structs import replace as replaced
 
-from dpbandits.core.inputs import Floats, converted
+from dpbandits.core.inputs import Floats, converted, opaque
 from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise.protocol import Noise, Relay
 from dpbandits.policies.contract import Policy, Release
@@ -64,6 +64,7 @@ class ReleaseWithReadings(NamedTuple):
     asked: int
 
 
+@opaque
 class SessionChanges(NamedTuple):
     """What a session changed.
 
@@ -80,9 +81,6 @@ class SessionChanges(NamedTuple):
     releases: list[ReleaseWithReadings]
     used: dict[str, tuple[int, int]]
     noticed: list[tuple[str, int]]
-
-    def __repr__(self) -> str:
-        return f"SessionChanges(asked={len(self.asked)}, releases={len(self.releases)})"
 
 
 @final
@@ -182,6 +180,7 @@ class ChangeRecorder:
 # Rows
 
 
+@opaque
 class ContextualParts(NamedTuple):
     """The parts of a contextual session that have rows of their own."""
 
@@ -189,12 +188,9 @@ class ContextualParts(NamedTuple):
     learned: Any
     contexts: Contexts
 
-    def __repr__(self) -> str:
-        return f"ContextualParts({self.policy!r})"
-
 
 @final
-@dataclass
+@dataclass(repr=False)
 class SessionRows:
     """The parts of a session that have a row each.
 
@@ -209,9 +205,6 @@ class SessionRows:
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
     lines: list[list[Any]] = field(default_factory=list)
     apart: ContextualParts | None = None
-
-    def __repr__(self) -> str:
-        return f"SessionRows(waiting={len(self.waiting)})"
 
 
 def small_parts(
