@@ -174,10 +174,17 @@ class AskedBlock(NamedTuple):
     is_first: bool
 
 
-DelayedBlock = tuple[int, int, int]
-"""An arm whose first block would be full if its overdue requests had been answered, the number of
-answers that it lacks, and its oldest pending overdue request.
-"""
+class DelayedBlock(NamedTuple):
+    """An arm's first block that would be full if its overdue requests had been answered.
+
+    Args:
+        missing: number of answers that it lacks.
+        since: its oldest pending overdue request.
+    """
+
+    arm: int
+    missing: int
+    since: int
 
 
 def bucket_of(delay: int) -> int:
@@ -359,7 +366,7 @@ def delayed_blocks(
     for key, ids in still.items():
         size, recorded, arms, _ = full[key]
         if ids and recorded + len(ids) >= size:
-            delayed |= {arm: (arm, size - recorded, ids[0]) for arm in arms}
+            delayed |= {arm: DelayedBlock(arm, size - recorded, ids[0]) for arm in arms}
     return [delayed[arm] for arm in sorted(delayed.keys() - released)]
 
 

@@ -1049,7 +1049,7 @@ class View:
         if after.total == before.total:
             return offer, self._with_next_check(offer, after) if offer.last >= id else after
         known = dict(before.noticed)
-        new = [arm for arm, _, _ in self.delayed(after) if arm not in known]
+        new = [each.arm for each in self.delayed(after) if each.arm not in known]
         after = after._replace(noticed=(*before.noticed, *((arm, id - 1) for arm in new)))
         keys = [key for key, each in after.blocks.items() if each.many > before.of(key).many]
         play = offer.play
