@@ -10,6 +10,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.core.contexts import checked_context, checked_features, checked_rows
+from dpbandits.forecasting.trials import Visitors
 from dpbandits.service.operations import plain_contexts
 
 
@@ -75,7 +76,7 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     assert np.array_equal(units(turned), units(contexts))
     policy = dpb.DPLinTS(arms=2, features=names, epsilon=1, public_contexts=turned)
     assert np.array_equal(np.array(policy.public_contexts), contexts)
-    assert dpb.forecast([0.3, 0.2], 50, 1, features=turned, draws=2).row("DPLinTS", 1).loss >= 0
+    assert np.array_equal(Visitors.given(turned, 0.5, 1).contexts, contexts[:, [2, 0, 1]])
     with pytest.raises(ValueError, match="columns of the contexts in the order of the features"):
         dpb.simulate(policy, dpb.ContextTable.logistic(turned, np.eye(3)[:2]), 10)
     session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
