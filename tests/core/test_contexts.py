@@ -87,6 +87,19 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     assert [[row[name] for name in names] for row in sent] == contexts[:3].tolist()
 
 
+def test_a_campaign_takes_the_numbers_of_a_frame_and_not_its_columns() -> None:
+    """Numbered columns were taken as the context, 0 and 1, and of two of one name the last."""
+    plain: Any = plain_contexts
+    numbers = [[0.1, 0.2], [0.3, 0.4]]
+    assert list(plain(pd.DataFrame(numbers))) == numbers
+    assert plain(np.array(0.5)) == ([0.5],)  # which the policy refuses
+    with pytest.raises(ValueError, match=r"\['age'\], each once, got \['age', 'age'\]"):
+        plain(pd.DataFrame(numbers, columns=["age", "age"]))
+    policy = dpb.DPLinTS(arms=2, features=2, epsilon=1)
+    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
+    assert len(session.ask(2, context=pd.DataFrame(numbers))) == 2
+
+
 def test_features_and_rows_are_checked() -> None:
     assert checked_features(np.int64(3)) == (3, None)
     assert checked_features(["a", "b"]) == (2, ("a", "b"))

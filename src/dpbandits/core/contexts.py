@@ -76,14 +76,14 @@ def labels_of(table: Any) -> list[str] | None:
 
 def by_name(table: Any, names: Sequence[str] | None) -> Any:
     """An array of a data frame, or of a labelled row, in the order of the features' names; anything
-    else as it is. Features without names are taken by their places.
+    else as it is. Features without names, and columns without them, are taken by their places.
 
     Raises:
         ValueError: other names.
     """
     labels = labels_of(table)
     if labels is None:
-        return table
+        return np.asarray(table) if hasattr(table, "columns") else table
     if names is not None and sorted(labels) != sorted(names):
         raise refused_context(
             f"Expected the columns {shown(list(names[:8]))}, each once, got {shown(labels[:8])}."

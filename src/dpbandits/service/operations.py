@@ -37,7 +37,7 @@ from pydantic import (
     model_validator,
 )
 
-from dpbandits.core.contexts import labels_of
+from dpbandits.core.contexts import by_name, labels_of
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, opaque, shown, whole_number
 from dpbandits.core.plan import Action
@@ -244,17 +244,20 @@ def plain_arms(value: object) -> object:
     return arms
 
 
-def plain_contexts(value: object) -> object:
+def plain_contexts(value: Any) -> object:
     """A context for each decision, without arrays; one alone is the only one. Whether they are the
     policy's is seen later.
     """
     if value is None:
         return None
-    if (names := labels_of(value)) is not None:
-        table = np.atleast_2d(np.asarray(value)).tolist()
-        value = [dict(zip(names, row, strict=True)) for row in table]
+    names = list(dict.fromkeys(labels_of(value) or ()))
+    value = by_name(value, names or None)
+    if isinstance(value, np.ndarray):
+        value = np.atleast_2d(value).tolist() if names else value.tolist()
+    if names:
+        value = [dict(zip(names, row, strict=True)) for row in value]
     several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
-    rows = list(value) if several else [value]  # type: ignore[call-overload]  # it is iterable
+    rows = list(value) if several else [value]
     rows = [each.tolist() if isinstance(each, (np.ndarray, np.generic)) else each for each in rows]
     nested = not rows or any(isinstance(each, (list, tuple, Mapping)) for each in rows)
     return tuple(rows if nested else [rows])
