@@ -1,4 +1,4 @@
-"""The compiled player takes matroids by their exact type: a subclass may be another matroid."""
+"""The compiled players take matroids and rules by their exact type: others may be other ones."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ import dpbandits as dpb
 from dpbandits.oracles import GraphicMatroid, LinearMatroid, PartitionMatroid, UniformMatroid
 from dpbandits.oracles.linear import tableau
 from dpbandits.policies import OMM
+from dpbandits.policies.stopping import StoppingRule
 
 
 class Even(UniformMatroid):
@@ -31,6 +32,21 @@ def test_a_subclass_is_played_as_what_it_says() -> None:
     """The first pair is the uniform matroid's best basis, and none of this one's."""
     runs = dpb.simulate(OMM(problem=Even()), dpb.Bernoulli([0.99, 0.98, 0.02, 0.01]), 300, runs=2)
     assert np.array_equal(runs.plays[:, [0, 2]] + runs.plays[:, [1, 3]], [[300, 300], [300, 300]])
+
+
+class AtOnce(StoppingRule):
+    """Halts after its first value."""
+
+    about = dpb.NAS.about
+
+    def bar(self, count: int) -> float:
+        return 0.0
+
+
+def test_a_stopping_rule_of_ones_own_halts_where_it_says() -> None:
+    """The compiled loop of `NAS` was played in its place."""
+    rule = AtOnce(alpha=0.5, beta=0.05, low=0, high=1, cap=1000)
+    assert set(dpb.estimates(rule, dpb.Bernoulli([0.5]), runs=4, seed=1).rounds) == {1}
 
 
 @pytest.mark.parametrize(

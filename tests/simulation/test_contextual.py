@@ -11,7 +11,7 @@ from scipy import stats
 
 import dpbandits as dpb
 from dpbandits.core.plan import PublicRng
-from dpbandits.policies.contextual import LinearLaw
+from dpbandits.policies.contextual import LinearLaw, UniformLaw
 from dpbandits.simulation.compiled.contextual import best_arm
 
 FALSE_ALARM = 1e-6
@@ -136,6 +136,23 @@ def test_arms_are_drawn_as_often() -> None:
         table = np.array([np.bincount(side, minlength=3) for side in (plain, quick)])
         table = table[:, table.sum(axis=0) > 0]
         assert stats.chi2_contingency(table).pvalue > FALSE_ALARM / 5
+
+
+class Learns(dpb.LinTS):
+    def update(self, state: Any, plan: Any, release: Any) -> Any:
+        return state
+
+
+class Draws(dpb.DPLinTS):
+    def law_of(self, state: Any) -> Any:
+        return UniformLaw()
+
+
+def test_a_subclass_is_played_as_what_it_says() -> None:
+    """The compiled way left out what a subclass of LinTS overrides, and failed with another law."""
+    for policy in (Learns(**GIVEN), Draws(**GIVEN, epsilon=1, public_contexts=PLACE.contexts)):
+        runs = [dpb.simulate(policy, PLACE, 300, seed=1, compiled=way) for way in (True, False)]
+        assert np.array_equal(runs[0].plays, runs[1].plays)
 
 
 def test_what_does_not_fit_is_refused() -> None:

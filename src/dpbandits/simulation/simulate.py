@@ -19,6 +19,7 @@ from dpbandits.environments.changing import ChangingMeans
 from dpbandits.environments.laws import Reordered, SharedCoins, random_order
 from dpbandits.environments.tables import ContextTable
 from dpbandits.noise.sources import SimulatedNoise
+from dpbandits.policies import CONTEXTUAL
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.joint_contexts import JointDPLinTS
@@ -315,11 +316,13 @@ def choose_player(
     """Return the player of one run, and whether threads can play several at once. If `host` is
     given, it plays.
     """
+    is_ours = type(policy) in CONTEXTUAL.values()  # a subclass may change the decisions
     if isinstance(policy, JointDPLinTS):
         assert isinstance(environment, ContextTable)
-        return JointPlayer(policy, environment, rounds, seed, compiled), compiled
+        at_once = compiled and is_ours
+        return JointPlayer(policy, environment, rounds, seed, at_once), at_once
     if isinstance(policy, ContextualPolicy):
-        if compiled and isinstance(environment, ContextTable):
+        if compiled and is_ours and isinstance(environment, ContextTable):
             from dpbandits.simulation.compiled.contextual import ContextPlayer
 
             return ContextPlayer(policy, environment, rounds, seed), True

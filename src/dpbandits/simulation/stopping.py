@@ -18,6 +18,7 @@ from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable
 from dpbandits.environments.base import Environment, require_pair
 from dpbandits.noise.protocol import Noise
+from dpbandits.policies import POLICIES
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.stopping import StoppingRule
@@ -372,7 +373,8 @@ def choose_rule_player(
     rule: StoppingRule, environment: Environment, seed: int, compiled: bool
 ) -> tuple[Player, bool]:
     """Return the player of one run to its end, and whether threads can play several at once."""
-    if compiled and environment.lattice(rule.reader.grid) is not None:
+    is_ours = type(rule) in POLICIES.values()  # one of the caller's own may stop otherwise
+    if compiled and is_ours and environment.lattice(rule.reader.grid) is not None:
         # numba: only when it is used
         from dpbandits.simulation.compiled.stopping import stopping_player
 
