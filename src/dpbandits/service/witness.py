@@ -189,12 +189,8 @@ class Witness:
         if self._url is not None:
             self.place = address_of(self._url)
         if self.path is None or make or self.path.exists():
-            try:
-                with translated("opened", self._error):
-                    self._open(store)
-            except BaseException:
-                self.close()
-                raise
+            with translated("opened", self._error):
+                self._open(store)
         elif looking:
             raise WitnessError(
                 f"There is no witness {self.place}. Name the one of whoever serves the store, with "
@@ -208,7 +204,16 @@ class Witness:
         """Open it, make its tables and triggers where they are missing, and read it once."""
         if self.path is not None and not self._looking:
             make_private_file(self.path)
-        opened = self._opened = Place(self.path, self._url)
+        opened = Place(self.path, self._url)
+        try:
+            self._prepare(opened, store)
+        except BaseException:
+            opened.engine.dispose()
+            raise
+        self._opened = opened
+        return opened
+
+    def _prepare(self, opened: Place, store: Database | None) -> None:
         if opened.is_server and store is not None:
             require_other_server(opened.engine, store)
         if opened.is_server or self.path is not None:
@@ -223,7 +228,6 @@ class Witness:
                 connection.rollback()
                 self._make_tables(connection)
             connection.execute(select(func.count()).select_from(mark_table)).scalar()
-        return opened
 
     def _make_tables(self, connection: Connection) -> None:
         """Make what is missing."""

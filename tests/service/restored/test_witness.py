@@ -46,6 +46,27 @@ def test_places_that_are_not_for_it_are_refused(tmp_path: Path) -> None:
         Witness(tmp_path / "other.db")
 
 
+def test_a_witness_that_could_not_be_opened_is_opened_by_the_next_call(tmp_path: Path) -> None:
+    """One without tables stayed so, and a file of another kind was not checked again."""
+    made, other = (Witness(tmp_path / name, make=False) for name in ("w", "other.db"))
+    with closing(sqlite3.connect(tmp_path / "other.db")) as file:
+        file.execute("CREATE TABLE notes (text)")
+    with closing(made), closing(other):
+        for _ in range(2):
+            with pytest.raises(WitnessError, match="to be a witness of dpbandits"):
+                other.add({"u": (ONE, None, 1.0)})
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("dpbandits.service.witness.begin_alone", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                made.add({"u": (ONE, None, 1.0)})
+        made.add({"u": (ONE, None, 1.0)})
+        assert made.marks(["u"]) == {"u": ONE}
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_marks_are_compared_and_set(tmp_path: Path) -> None:
     """Of two that go on from one mark, one is refused; a move that was made is made again."""
     with closing(Witness(tmp_path / "w")) as first, closing(Witness(tmp_path / "w")) as second:
