@@ -113,20 +113,21 @@ def test_files_that_an_own_policy_uses_belong_to_its_result(tmp_path: Path) -> N
     (tmp_path / "sweeps_unused.py").write_text("")
     (tmp_path / "sweeps_number.py").write_text("NUMBER = 1")
     (tmp_path / "sweeps_late.py").write_text("")
+    (tmp_path / "sweeps_newer.py").write_text("syntax of a later Python")
     uses = (
         "import sweeps_formula\nfrom sweeps_base import Mine as Base\n"
         "from sweeps_number import NUMBER\nclass Mine(Base):\n"
-        "    def late(self):\n        import sweeps_late"
+        "    def late(self):\n        import sweeps_late, sweeps_newer"
     )
     (tmp_path / "sweeps_derived.py").write_text(uses)
     path = written(tmp_path, SWEEP.replace("UCB1", "sweeps_derived:Mine"))
     cls = type(load_config(path).cells()[-1].policy)
     digests = [own_digest.__wrapped__(cls)]
-    for name in ("base", "formula", "number", "late", "derived", "unused"):
+    for name in ("base", "formula", "number", "late", "newer", "derived", "unused"):
         with (tmp_path / f"sweeps_{name}.py").open("a") as file:
             file.write("# edited")
         digests.append(own_digest.__wrapped__(cls))
-    assert len(set(digests)) == 6
+    assert len(set(digests)) == 7
     assert digests[-1] == digests[-2]
 
 

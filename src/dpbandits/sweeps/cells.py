@@ -9,6 +9,7 @@ import math
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -146,7 +147,10 @@ def own_files(cls: type[Policy]) -> list[Path]:
     found = [Path(getfile(cls))]
     root = found[0].parents[cls.__module__.count(".") + (found[0].name == "__init__.py")]
     for file in found:
-        for node in ast.walk(ast.parse(file.read_bytes())):
+        nodes = list[ast.AST]()
+        with suppress(SyntaxError, ValueError):  # of a later Python, or compiled
+            nodes += ast.walk(ast.parse(file.read_bytes()))
+        for node in nodes:
             start, names = root, list[str]()
             if isinstance(node, ast.Import):
                 names = [each.name for each in node.names]
