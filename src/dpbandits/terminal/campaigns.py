@@ -22,7 +22,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from dpbandits.core.errors import PrivacyWarning
+from dpbandits.core.errors import Error, PrivacyWarning
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.service.opening import MEMORY
@@ -68,7 +68,7 @@ def opened_store(store: str, witness: str | None, *, makes: bool = False) -> Cam
     would be answered by an empty store.
 
     Raises:
-        ValueError, StoreError, WitnessError, ImportError: it cannot be opened.
+        ValueError: it cannot be opened.
     """
     from dpbandits.service.opening import open_store
 
@@ -83,7 +83,10 @@ def opened_store(store: str, witness: str | None, *, makes: bool = False) -> Cam
             f"There is no database {file}. `dpbandits campaign create`, `dpbandits keys create` "
             "and `dpbandits serve` make one."
         )
-    return open_store(store, witness=witness)
+    try:
+        return open_store(store, witness=witness)
+    except (Error, ImportError) as error:
+        raise ValueError(str(error)) from None
 
 
 def opened_database(store: str, witness: str | None, *, makes: bool = False) -> CampaignStore:

@@ -32,7 +32,7 @@ def one_line_errors(
     """
     try:
         yield
-    except (ValueError, TypeError, LookupError, OSError, ImportError, Error) as error:
+    except (ValueError, TypeError, LookupError, OSError, Error) as error:
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
         notes = getattr(error, "__notes__", [])  # where in the user's own work it happened
         words = repr(error) if notes and isinstance(error, LookupError) else words
