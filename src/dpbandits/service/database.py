@@ -99,9 +99,11 @@ seconds between two such questions, and how many stay unanswered where it is not
 machine that is gone keeps its locks, or a call waiting, for two hours.
 """
 
-BEGUN = f"SET LOCAL lock_timeout = '{PATIENCE}s'; SET LOCAL synchronous_commit = on"
+BEGUN = f"""SET LOCAL lock_timeout = '{PATIENCE}s';
+SELECT set_config('synchronous_commit', 'on', true)
+WHERE current_setting('synchronous_commit') != 'remote_apply'"""
 """What a transaction that writes to PostgreSQL begins with: a pooler may give it a connection for
-which others set these.
+which others set these. Who wants replicas to be up to date keeps that.
 """
 
 OFTEN = 2.0
