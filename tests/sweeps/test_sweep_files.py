@@ -131,6 +131,29 @@ def test_files_that_an_own_policy_uses_belong_to_its_result(tmp_path: Path) -> N
     assert digests[-1] == digests[-2]
 
 
+def test_a_package_that_an_own_policy_takes_a_number_from_belongs_to_its_result(
+    tmp_path: Path,
+) -> None:
+    for folder in ("own_pack", "own_pack/within"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text("NUMBER = 1\n")
+    uses = (
+        "import own_pack.within.other\nfrom .. import NUMBER\ntry: from . import broken, compiled"
+        "\nexcept Exception: pass\n"
+    )
+    (tmp_path / "own_pack/within/other.py").write_text("")
+    (tmp_path / "own_pack/within/mine.py").write_text(uses + OWN.format(extra=1.0))
+    (tmp_path / "own_pack/within/broken.py").write_text("print 1")
+    (tmp_path / "own_pack/within/compiled.py").write_bytes(b"\0")
+    path = written(tmp_path, SWEEP.replace("UCB1", "own_pack.within.mine:Mine"))
+    cls = type(load_config(path).cells()[-1].policy)
+    digests = {own_digest.__wrapped__(cls)}
+    for file in sorted(tmp_path.rglob("*.py")):
+        file.write_bytes(file.read_bytes() + b"#")
+        digests.add(own_digest.__wrapped__(cls))
+    assert len(digests) == 7
+
+
 def test_an_environment_of_one_arm_is_played_to_the_end(tmp_path: Path) -> None:
     path = written(tmp_path, SWEEP.replace("[0.7, 0.5]", "[0.7]"))
     shell("run", str(path), "--out", str(tmp_path / "out"), "--workers", "1")

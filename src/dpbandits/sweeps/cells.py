@@ -9,7 +9,6 @@ import math
 import os
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -147,23 +146,27 @@ def own_files(cls: type[Policy]) -> list[Path]:
     found = [Path(getfile(cls))]
     root = found[0].parents[cls.__module__.count(".") + (found[0].name == "__init__.py")]
     for file in found:
-        nodes = list[ast.AST]()
-        with suppress(SyntaxError, ValueError):  # of a later Python, or compiled
-            nodes += ast.walk(ast.parse(file.read_bytes()))
-        for node in nodes:
-            start, names = root, list[str]()
-            if isinstance(node, ast.Import):
-                names = [each.name for each in node.names]
-            elif isinstance(node, ast.ImportFrom):
+        for node in import_statements(file):
+            start, before = root, ""
+            if isinstance(node, ast.ImportFrom):
                 start = file.parents[node.level - 1] if node.level else root
-                module = node.module or ""
-                names = [module, *(f"{module}.{each.name}".lstrip(".") for each in node.names)]
-            for name in filter(None, names):
-                where = start.joinpath(*name.split("."))
-                for other in (where.with_suffix(".py"), where / "__init__.py"):
-                    if other.is_file() and not {"site-packages"} & set(other.parts):
-                        found += [] if other in found else [other]
+                before = f"{node.module}." if node.module else ""
+            for each in node.names:
+                names = (before + each.name).split(".")
+                for where in (start.joinpath(*names[:end]) for end in range(len(names) + 1)):
+                    for other in (where.parent / f"{where.name}.py", where / "__init__.py"):
+                        if other.is_file() and "site-packages" not in other.parts:
+                            found += [] if other in found else [other]
     return found
+
+
+def import_statements(file: Path) -> list[ast.Import | ast.ImportFrom]:
+    """All in a file; none in one that is compiled, or written for another Python."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 def fingerprint(environment: Environment) -> dict[str, Any]:
