@@ -67,8 +67,10 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     contexts = rows(np.random.default_rng(4).normal(size=(40, 2)))
     turned = frame({name: contexts[:, names.index(name)] for name in ("one", "age", "late")})
     assert np.array_equal(checked_rows(turned, 3, names=names), contexts)
-    row = pd.DataFrame(turned.to_numpy(), columns=list(turned.columns)).iloc[0]
+    labelled = pd.DataFrame(turned.to_numpy(), columns=list(turned.columns))
+    row, several = labelled.iloc[0], [labelled.iloc[at] for at in range(3)]
     assert np.array_equal(checked_context(row, 3, names), contexts[0])
+    assert np.array_equal(checked_rows(several, 3, names=names), contexts[:3])
     assert np.array_equal(checked_rows(turned, 3), contexts[:, [2, 0, 1]])  # no names: by places
     with pytest.raises(ValueError, match=r"columns \['age', 'late', 'two'\]"):
         checked_rows(turned, 3, names=["age", "late", "two"])
@@ -83,8 +85,9 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     session.ask(3, context=turned[:3])
     kept = [play[-1] for play in json.loads(session.to_json())["public"]["plays"]]
     assert np.array_equal(np.array(kept), contexts[:3])
-    sent: Any = plain_contexts(turned[:3])  # of a campaign
-    assert [[row[name] for name in names] for row in sent] == contexts[:3].tolist()
+    for given in (turned[:3], several):
+        sent = plain_contexts(given)  # of a campaign
+        assert [[row[name] for name in names] for row in sent] == contexts[:3].tolist()
 
 
 def test_a_campaign_takes_the_numbers_of_a_frame_and_not_its_columns() -> None:

@@ -75,12 +75,15 @@ def labels_of(table: Any) -> list[str] | None:
 
 
 def by_name(table: Any, names: Sequence[str] | None) -> Any:
-    """An array of a data frame, or of a labelled row, in the order of the features' names; anything
-    else as it is. Features without names, and columns without them, are taken by their places.
+    """An array of a data frame or of a labelled row, or arrays of a list of them, in the order of
+    the features' names; anything else as it is. Features without names, and columns without them,
+    are taken by their places.
 
     Raises:
         ValueError: other names.
     """
+    if isinstance(table, (list, tuple)) and any(map(labels_of, table)):
+        return [by_name(row, names) for row in table]
     labels = labels_of(table)
     if labels is None:
         return np.asarray(table) if hasattr(table, "columns") else table

@@ -244,12 +244,14 @@ def plain_arms(value: object) -> object:
     return arms
 
 
-def plain_contexts(value: Any) -> object:
+def plain_contexts(value: Any) -> Any:
     """A context for each decision, without arrays; one alone is the only one. Whether they are the
     policy's is seen later.
     """
     if value is None:
         return None
+    if isinstance(value, (list, tuple)) and any(map(labels_of, value)):
+        return tuple(row for each in value for row in plain_contexts(each))
     names = list(dict.fromkeys(labels_of(value) or ()))
     value = by_name(value, names or None)
     if isinstance(value, np.ndarray):
