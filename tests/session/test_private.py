@@ -14,6 +14,7 @@ import pytest
 from rich.pretty import pretty_repr
 
 import dpbandits as dpb
+from dpbandits.checks.examples import examples
 from dpbandits.local import messages
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import Block, LocalLaplace
@@ -307,6 +308,21 @@ def test_no_repr_shows_a_reward_or_a_sum() -> None:
         with contextlib.suppress(LookupError):
             of.settle()
         assert DIGITS not in repr(of._current.folded())
+
+
+@pytest.mark.parametrize(
+    "name", ["CUCBDP", "HybridUCB", "NAS", "RootFTRL", "SparseVectorSE", "TreeFTRL"]
+)
+def test_what_a_mechanism_remembers_shows_no_sum(name: str) -> None:
+    """It stands in the frames that a failing noise source leaves."""
+    of = dpb.Session(examples(name)[0], noise=dpb.SimulatedNoise(1), seed=1)
+    decision = of.ask()
+    of.tell(decision, reward_of(of, decision, 1.0))
+    of.ask()  # what is due is released
+    memory = of._log.state.books.memory
+    kept = [each for each in [memory, *memory] if hasattr(each, "_fields")]
+    assert kept
+    assert [repr(each) for each in kept] == [f"{type(each).__name__}()" for each in kept]
 
 
 # What came is not repeated

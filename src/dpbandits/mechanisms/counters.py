@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy as np
 
 from dpbandits.core.errors import HorizonError
-from dpbandits.core.inputs import MOST_ARMS, whole_number
+from dpbandits.core.inputs import MOST_ARMS, opaque, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, printed, require_grid
 from dpbandits.mechanisms.base import (
     Answer,
@@ -94,6 +94,7 @@ def tree_is_full(leaves: int) -> HorizonError:
     )
 
 
+@opaque
 class TreeMemory(NamedTuple):
     leaf: int  # leaves so far
     rounds: int
@@ -258,6 +259,7 @@ def leaves_before(segment: int, segments: Segments) -> int:
     return (1 << segment) - 1 if segments == "doubling" else (1 << segment) // 2
 
 
+@opaque
 class HybridMemory(NamedTuple):
     segment: int  # number of the open segment
     leaf: int  # leaves in the open segment
@@ -535,6 +537,7 @@ class SignedNodes(PureDP):
         return levels
 
 
+@opaque
 class SignedMemory(NamedTuple):
     leaf: int  # releases so far
     rounds: int
@@ -720,6 +723,7 @@ def squared_weights(leaves: int) -> int:
     return total
 
 
+@opaque
 class RootMemory(NamedTuple):
     leaf: int  # releases so far
     rounds: int

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, NamedTuple, final
 
-from dpbandits.core.inputs import shown, whole_number
+from dpbandits.core.inputs import opaque, shown, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.mechanisms.base import (
     AnswerLaw,
@@ -40,6 +40,7 @@ class Halt(NamedTuple):
     capped: bool
 
 
+@opaque
 class Watched(NamedTuple):
     """Private memory of one coordinate; empty again once it has halted."""
 
@@ -210,6 +211,7 @@ class LagTest(NamedTuple):
     rivals: tuple[int, ...]
 
 
+@opaque
 class Compared(NamedTuple):
     """Private memory: for each arm its number of rewards, their sum (grid steps) and whether it is
     still compared; for each sparse vector the noise of its threshold (None: not drawn).
