@@ -251,8 +251,7 @@ def loaded(
         return before
     if not setting.looking:
         private = seal.opened_private(rows.private(row.uid), head)
-    why = private.pop("doubtful", None)
-    doubt = None if why is None else why is True
+    doubt = private.pop("doubtful", None)
     lost = giving_up or doubt is not None
     if before is not None and (lost or not is_continued_by(before.head, head)):
         before = None  # the database was put back, or fenced

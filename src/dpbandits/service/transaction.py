@@ -693,9 +693,8 @@ class Host:
                 except EditedRowsError:  # the next call raises it
                     continue
                 moved = with_next_version(head)
-                edits = self._doubt or private.get("doubtful") is True
-                why = edits or "given up"  # true, too: versions that know of no reasons fence
-                body = seal.private({**private, "doubtful": why}, moved)
+                doubt = self._doubt or private.get("doubtful", False)
+                body = seal.private({**private, "doubtful": doubt}, moved)
                 rows.write(row.uid, Change(moved, private=body))
         self._unwritten, self._doubt = None, None
 

@@ -236,21 +236,6 @@ def test_a_release_that_is_given_up_closes_no_window(lite: Lite) -> None:
     assert learns == [False, False, False, True]
 
 
-@pytest.mark.parametrize("edits", [(False,), (False, True), (True, False)])
-def test_whatever_the_reason_older_versions_fence_too(lite: Lite, edits: tuple[bool, ...]) -> None:
-    """They ask whether a mark is true. Edited rows stay the reason, whatever comes after."""
-    store = lite.open()
-    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=4)
-    campaign = store.create("c", policy, privacy_unit="user", max_contributions=1)
-    for edited in edits:
-        campaign._calls.host._mark_doubtful(edited=edited)
-    (row,) = store.database.campaigns()
-    with store.database.reading(row.uid) as rows:
-        head = rows.heads([row.uid])[row.uid]
-        assert store._seal.of(row).opened_private(rows.private(row.uid), head)["doubtful"]
-    assert campaign.ask(user="a").learn is not any(edits)
-
-
 def test_a_release_is_written_before_another_process_writes(lite: Lite) -> None:
     """The database was away for a moment."""
     one, other = (lite.open(noise=dpb.SimulatedNoise(1)) for _ in range(2))
