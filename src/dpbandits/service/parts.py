@@ -146,8 +146,8 @@ class Part:
         pending: the pending decisions, as they were written.
         contexts: of a policy that decides by contexts, their rows.
         lines: a hash over all lines of the ledger.
-        doubt: why the campaign has to be fenced: rows were edited (True), or what was drawn may
-            have been seen (False); None: it has not.
+        is_doubtful: whether the campaign has to be fenced, because rows were edited, or what was
+            drawn may have been seen.
         secret: what its private row will say.
         eligible: of decisions made in this transaction, the arms they were chosen among, as JSON.
         told: answers made in this transaction that are held, in grid steps.
@@ -165,7 +165,7 @@ class Part:
     pending: PendingRows
     contexts: ContextRows | None = None
     lines: str = ""
-    doubt: bool | None = None
+    is_doubtful: bool = False
     secret: dict[str, Any] = field(default_factory=dict)
     nonce: int = 0
     eligible: dict[int, str] = field(default_factory=dict)
@@ -251,8 +251,8 @@ def loaded(
         return before
     if not setting.looking:
         private = seal.opened_private(rows.private(row.uid), head)
-    doubt = private.pop("doubtful", None)
-    lost = giving_up or doubt is not None
+    doubtful = bool(private.pop("doubtful", False))
+    lost = giving_up or doubtful
     if before is not None and (lost or not is_continued_by(before.head, head)):
         before = None  # the database was put back, or fenced
     erased = head.parsed["erased"]  # rows that are gone are not among those that moved
@@ -308,7 +308,7 @@ def loaded(
     if head.parsed["closed_window"] is not None and people is not None:
         people.end()  # after a fence, all places in the window that was open are taken
     watch = ChangeRecorder(session)
-    return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubt)
+    return Part(row, head, session, watch, names, seal, plays, pending, contexts, lines, doubtful)
 
 
 def lines_after(lines: str, read: Iterable[ReadingRow]) -> str:

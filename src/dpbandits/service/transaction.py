@@ -136,7 +136,7 @@ class Transaction:
         part = self.loaded.get(name)
         if part is None:
             part = self._host.load(name, self.rows, self.heads)
-            if part.doubt is not None:
+            if part.is_doubtful:
                 raise FenceNeeded
             part.begin(self.used, self.kept_arms)
             self._drawn[part.uid] = release_marker(part.session)
@@ -360,7 +360,7 @@ class Host:
         self._lock, self._queue = CallLock(busy), deque[QueuedCall]()
         self._parts = dict[str, Part]()
         self._unwritten: Written | None = None
-        self._doubt: bool | None = None  # of a part, where it is not in the database yet
+        self._is_in_doubt = False  # and this is not in the database yet
         self.kept = dict[object, Any]()
         self._process = this_process()
 
@@ -431,7 +431,7 @@ class Host:
             self._unwritten = None
 
     def _look(self, look: Callable[[Transaction], Value]) -> Value:
-        if self._doubt is not None:
+        if self._is_in_doubt:
             self._mark_doubtful()
         # read without a lock, the rows may be older than what the witness says a moment later
         for locks in (False, True, True):
@@ -444,7 +444,7 @@ class Host:
                             return self._shown(look, Transaction(self, rows, now, heads))
             except EditedRowsError as error:
                 if error.fenced:
-                    self._mark_doubtful(edited=True)
+                    self._mark_doubtful()
                 raise
             if locks:
                 self._fence()
@@ -513,7 +513,7 @@ class Host:
             except (StoreError, WitnessError) as error:
                 until = time.monotonic() + WRITTEN_IN
                 while (
-                    self._doubt is None
+                    not self._is_in_doubt
                     and self._unwritten not in (None, left)
                     and time.monotonic() < until
                 ):
@@ -555,7 +555,7 @@ class Host:
             gather: adds calls that were queued while other processes held the database.
         """
         moves = dict[str, tuple[Mark, Mark | None, float]]()
-        if self._doubt is not None:
+        if self._is_in_doubt:
             self._mark_doubtful()
         try:
             self._write_unwritten()
@@ -596,9 +596,8 @@ class Host:
         except BaseException as error:
             self._parts = {}
             fences = isinstance(error, EditedRowsError) and error.fenced
-            edited = fences or isinstance(error, LedgerError)
-            if edited or self._doubt is not None or isinstance(error, UnlearnedError):
-                self._mark_doubtful(edited=edited)
+            if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
+                self._mark_doubtful()
             raise
         for queued, answer in zip(batch, answers, strict=True):
             (queued.value, queued.error), queued.is_run = answer, True
@@ -645,7 +644,7 @@ class Host:
                 raise
             failed = error
         if failed is not None:
-            self._doubt = False
+            self._is_in_doubt = True
             if not isinstance(failed, Exception):
                 raise failed
             raise UnlearnedError(UPDATE_FAILED.format(kind=type(failed).__name__)) from failed
@@ -679,11 +678,11 @@ class Host:
         except (OSError, MemoryError):
             raise interrupted() from None
 
-    def _mark_doubtful(self, *, edited: bool = False) -> None:
+    def _mark_doubtful(self) -> None:
         """Have the next call fence the campaign, in any process: noise that was drawn and cannot be
         written must not be drawn again. If writing this fails, the next call begins with it.
         """
-        self._doubt, self._parts = edited or bool(self._doubt), {}
+        self._is_in_doubt, self._parts = True, {}
         with self.database.transaction(self.layout.row.uid) as rows:
             heads = rows.heads(self._uids)
             for row in self.layout.parts.values():
@@ -693,10 +692,9 @@ class Host:
                 except EditedRowsError:  # the next call raises it
                     continue
                 moved = with_next_version(head)
-                doubt = self._doubt or private.get("doubtful", False)
-                body = seal.private({**private, "doubtful": doubt}, moved)
+                body = seal.private({**private, "doubtful": True}, moved)
                 rows.write(row.uid, Change(moved, private=body))
-        self._unwritten, self._doubt = None, None
+        self._unwritten, self._is_in_doubt = None, False
 
     # Fences
 
@@ -720,9 +718,8 @@ class Host:
         """Fence all parts if one is behind the witness or in doubt.
 
         A fence gives up what the restored copy may have lost: it drops open blocks unread, voids
-        pending decisions, deletes held answers, and uses up all contributions of the open window,
-        unless only a release was given up: then people are counted right. So each record is
-        released at most once over both timelines.
+        pending decisions, deletes held answers, and uses up all contributions of the open window.
+        So each record is released at most once over both timelines.
         Proof: proofs/fence.md.
         """
         self._parts = {}
@@ -737,15 +734,13 @@ class Host:
                         self._is_restored(heads)
                 seen = self.witness.marks(self._uids)
                 parts = [self.load(name, rows, heads, giving_up=True) for name in self.layout.parts]
-                doubts = {part.doubt for part in parts}
-                closes = is_asked_for or True in doubts
-                closes = closes or any(
-                    is_behind(part.head, seen.get(part.uid), self.witness) for part in parts
-                )
-                if not closes and False not in doubts:
+                if not is_asked_for and not any(
+                    part.is_doubtful or is_behind(part.head, seen.get(part.uid), self.witness)
+                    for part in parts
+                ):
                     return  # another process did it
                 fenced = {
-                    part.uid: self._fence_part(part, rows, seen.get(part.uid), now, closes)
+                    part.uid: self._fence_part(part, rows, seen.get(part.uid), now)
                     for part in parts
                 }
             self.witness.add(
@@ -754,10 +749,8 @@ class Host:
         finally:
             self._parts = {}
 
-    def _fence_part(
-        self, part: Part, rows: Rows, seen: Mark | None, now: float, closes: bool
-    ) -> HeadRow:
-        """Fence one part, and return its new head. closes: the window of contributions, too.
+    def _fence_part(self, part: Part, rows: Rows, seen: Mark | None, now: float) -> HeadRow:
+        """Fence one part, and return its new head.
 
         If the witness does not know the newest transaction, nobody saw its releases, and the lost
         timeline may have shown other releases of the same records. Then they stay hidden, and the
@@ -786,9 +779,7 @@ class Host:
         unseen = [*part.head.parsed["unseen"], *unseen]
         chain = next_chain(seen.chain, "fence", generation)
         part.head = part.head._replace(generation=generation, step=step, chain=chain)
-        window = part.head.parsed["closed_window"]
-        if closes and people is not None:
-            window = people.window_number()
+        window = None if people is None else people.window_number()
         notes: dict[str, Any] = {"closed_window": window, "unseen": unseen}
         if restarts:
             notes["fresh_since"] = generation

@@ -218,24 +218,6 @@ def test_no_block_is_drawn_for_twice(name: str, fault: str, tmp_path: Path) -> N
         assert len(noise.sums) > 1
 
 
-def test_a_release_that_is_given_up_closes_no_window(lite: Lite) -> None:
-    """No copy was restored, so people are counted right: who was not asked for is learned from."""
-    one, other = (lite.open(noise=dpb.SimulatedNoise(1)) for _ in range(2))
-    policy = dpb.DPKLUCB(arms=1, epsilon=1, first=4)
-    campaign = one.create("c", policy, privacy_unit="user", max_contributions=1)
-    asked = [campaign.ask(user=name) for name in "abcdefg"]
-    campaign.tell_many([(each, 1) for each in asked[:3]])
-    with pytest.MonkeyPatch.context() as patch:
-        patched(Written, "write")(patch, one)
-        with pytest.raises(dpb.StoreError):
-            campaign.tell(asked[3], 1)
-    assert other["c"].tell(asked[4], 1) == "recorded"
-    assert campaign.tell(asked[3], 1) == "gone"
-    assert (campaign.generation, campaign.alarms) == (2, ())
-    learns = [other["c"].ask(user=name).learn for name in "adgh"]
-    assert learns == [False, False, False, True]
-
-
 def test_a_release_is_written_before_another_process_writes(lite: Lite) -> None:
     """The database was away for a moment."""
     one, other = (lite.open(noise=dpb.SimulatedNoise(1)) for _ in range(2))
