@@ -164,10 +164,11 @@ def test_a_memory_that_is_not_public_is_named() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Says(SeparableDP):
-    """The newest batch, or the newest two, with a law."""
+    """The newest batch, or the newest two, with a law; late: nothing is said at first."""
 
     says: AnswerLaw
     two: bool = False
+    late: bool = False
     proof: ClassVar[str] = "lazy_forgetful"
 
     @property
@@ -179,6 +180,8 @@ class Says(SeparableDP):
 
     def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Answer]:
         noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        if self.late and not memory[1]:
+            return [noisy, count], Answer(0.0, 0, 0)
         before, rounds = memory if self.two else (0, 0)
         answer = Answer((before + noisy) / self.grid.steps, rounds + count, 1 + (rounds > 0))
         return [noisy, count], answer
@@ -205,3 +208,9 @@ def test_a_law_that_answers_do_not_have_is_named(
     with pytest.raises(CheckFailed, match=message):
         check_mechanism(mechanism)
     return None
+
+
+def test_an_answer_that_says_nothing_yet_has_no_law() -> None:
+    """It was named as one that covers other rounds."""
+    law = AnswerLaw("laplace", 1.0, forgets=True)
+    check_mechanism(Says(epsilon=ONE, grid=GRID, says=law, late=True))

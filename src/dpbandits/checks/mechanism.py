@@ -106,10 +106,11 @@ def law_covers_noise(trial: MechanismTrial) -> None:
         return
     noise, wealth = NoiseMoments(law), 0.0
     for seed in range(PLAYS):
-        at, coordinate = seed % len(trial.rounds), seed % len(trial.rounds[0])
+        place, at = divmod(seed, len(trial.rounds))
+        coordinate = place % len(trial.rounds[0])
         _, answers = trial.play(trial.rounds[: at + 1], SimulatedNoise(seed))
         said = trial.mechanism.noised_sum(answers[at][coordinate], at + 1)
-        if said is not None:
+        if said is not None and said.rounds:
             blocks, others = divmod(said.rounds, trial.size)
             covered = trial.rounds[at : at + 1] if law.forgets else trial.rounds[:blocks]
             require(
