@@ -149,7 +149,8 @@ def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> 
             error.missing = missing[:8]  # type: ignore[attr-defined]  # a server may send them
             raise error
         context = [context[name] for name in names]
-    context = by_name(context, names)
+    if not isinstance(context, (list, tuple)):
+        context = by_name(context, names)
     try:
         return numbers(context)
     except (TypeError, ValueError, OverflowError):
