@@ -113,7 +113,11 @@ class Inventor:
             return st.lists(self._near(shape["items"]), max_size=6)
         fields = {name: self._near(each) for name, each in shape.get("properties", {}).items()}
         needed = {name: fields.pop(name) for name in shape.get("required", ())}
-        return st.fixed_dictionaries(needed, optional=fields)
+        near = st.fixed_dictionaries(needed, optional=fields)
+        if shape.get("title") != "TellItem":
+            return near
+        reward = st.floats(0, 1) | fields["reward"]  # or few would have what is needed of the two
+        return near | st.fixed_dictionaries({**needed, "reward": reward})
 
     def _policies(self) -> st.SearchStrategy[dict[str, Any]]:
         """A policy, or one with an argument that is another."""
@@ -135,6 +139,7 @@ class World:
     def __init__(self, store: Any) -> None:
         self.store, self.client = store, client_of(store)
         self.recorded, asked = Counter[str](), list[str]()
+        self._answered = set[tuple[str, str | None]]()
         for name, how in CAMPAIGNS.items():
             made = self.client.post("/v1/campaigns", json={"name": name, **how})
             assert made.status_code == 201, made.text
@@ -153,7 +158,10 @@ class World:
         answer = self.client.request(route.method, sent.path, params=sent.query, **content)
         assert answer.headers["content-type"].partition(";")[0] in route.replies, sent
         if answer.status_code < 400:
-            if sent.path.endswith(("/tell", "/expire", "/void")):
+            call = sent.path, sent.content
+            # a call that is made again under its key is answered again
+            if sent.path.endswith(("/tell", "/expire", "/void")) and call not in self._answered:
+                self._answered.add(call)
                 found = [each for each in answer.json()["results"] if each["status"] == "recorded"]
                 self.recorded.update(each["id"] for each in found)
             return
@@ -197,10 +205,11 @@ def test_every_route_answers_whatever_comes(world: World, many: int) -> None:
     """More requests where answers count, and fewer where only a name and a query are sent."""
     assert len(world.routes) > 30
     answering = ("/ask", "/tell", "/expire", "/void")
-    for route in world.routes:
+    # those first: others close campaigns
+    for route in sorted(world.routes, key=lambda route: not route.path.endswith(answering)):
         own = max(3, many // 3) if route.body is None else many
         send_many(world, route, max(30, 2 * many) if route.path.endswith(answering) else own)
-    assert len(world.recorded) >= min(many // 6, 10), "too few answers were taken"
+    assert len(world.recorded) >= min(many // 6, 5), "too few answers were taken"
     assert set(world.recorded.values()) == {1}, "an answer was recorded twice"
     for part in world.parts():
         lines = part.ledger
