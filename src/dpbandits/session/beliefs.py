@@ -348,7 +348,8 @@ class ReleaseHistory:
         noised = self.reader.noised_sum(answer, number)
         if noised is None or noised.rounds == 0:
             return replaced(arm, answers=number)
-        row, law = ReleasedRow(number, *noised), self.reader.noise.law
+        row, law = ReleasedRow(number, *noised), self.reader.law
+        assert law is not None
         starts = not arm.kept and self._starts(arm, row, law)
         if law.forgets and arm.newest is not None and not starts:
             row = combined(row, arm.newest, 1)
