@@ -68,9 +68,11 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     turned = frame({name: contexts[:, names.index(name)] for name in ("one", "age", "late")})
     assert np.array_equal(checked_rows(turned, 3, names=names), contexts)
     labelled = pd.DataFrame(turned.to_numpy(), columns=list(turned.columns))
-    row, several = labelled.iloc[0], [labelled.iloc[at] for at in range(3)]
-    assert np.array_equal(checked_context(row, 3, names), contexts[0])
-    assert np.array_equal(checked_rows(several, 3, names=names), contexts[:3])
+    series = [labelled.iloc[at] for at in range(3)]
+    fields = list(labelled[:3].itertuples(index=False))
+    for several in (series, fields):
+        assert np.array_equal(checked_context(several[0], 3, names), contexts[0])
+        assert np.array_equal(checked_rows(several, 3, names=names), contexts[:3])
     assert np.array_equal(checked_rows(turned, 3), contexts[:, [2, 0, 1]])  # no names: by places
     with pytest.raises(ValueError, match=r"columns \['age', 'late', 'two'\]"):
         checked_rows(turned, 3, names=["age", "late", "two"])
@@ -85,7 +87,7 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     session.ask(3, context=turned[:3])
     kept = [play[-1] for play in json.loads(session.to_json())["public"]["plays"]]
     assert np.array_equal(np.array(kept), contexts[:3])
-    for given in (turned[:3], several):
+    for given in (turned[:3], series, fields):
         sent = plain_contexts(given)  # of a campaign
         assert [[row[name] for name in names] for row in sent] == contexts[:3].tolist()
 
@@ -98,9 +100,13 @@ def test_a_campaign_takes_the_numbers_of_a_frame_and_not_its_columns() -> None:
     assert plain(np.array(0.5)) == ([0.5],)  # which the policy refuses
     with pytest.raises(ValueError, match=r"\['age'\], each once, got \['age', 'age'\]"):
         plain(pd.DataFrame(numbers, columns=["age", "age"]))
-    policy = dpb.DPLinTS(arms=2, features=2, epsilon=1)
-    session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
-    assert len(session.ask(2, context=pd.DataFrame(numbers))) == 2
+    policy, noise = dpb.DPLinTS(arms=2, features=2, epsilon=1), dpb.SimulatedNoise(1)
+    with dpb.open_store("memory:", noise=noise) as store:
+        for host in (dpb.Session(policy, noise=noise, seed=1), store.create("c", policy)):
+            for frame in (pd.DataFrame(numbers), pd.DataFrame(numbers, columns=["late", "age"])):
+                assert len(host.ask(2, context=frame)) == 2  # by their places
+            with pytest.raises(ValueError, match="no names"):
+                host.ask(1, context=[{"late": 0.1, "age": 0.2}])
 
 
 def test_features_and_rows_are_checked() -> None:

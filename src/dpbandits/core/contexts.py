@@ -67,11 +67,17 @@ def refused_context(text: str) -> ValueError:
 
 
 def labels_of(table: Any) -> list[str] | None:
-    """The names of a data frame's columns, or of a labelled row's numbers; None without any."""
-    found = getattr(table, "columns", None)
+    """The names of a data frame's columns, or of a labelled row's numbers (a named tuple's fields);
+    None without any.
+    """
+    found = getattr(table, "_fields" if isinstance(table, tuple) else "columns", None)
     found = getattr(table, "index", None) if found is None else found
     labels = [] if found is None or callable(found) else list(found)
     return labels if labels and all(isinstance(each, str) for each in labels) else None
+
+
+class TableRow(dict[str, float]):
+    """A row of a table in a campaign, which learns later whether the features have names."""
 
 
 def by_name(table: Any, names: Sequence[str] | None) -> Any:
@@ -91,7 +97,11 @@ def by_name(table: Any, names: Sequence[str] | None) -> Any:
         raise refused_context(
             f"Expected the columns {shown(list(names[:8]))}, each once, got {shown(labels[:8])}."
         )
-    return np.asarray(table if names is None else table[list(names)])
+    if names is None:
+        return np.asarray(table)
+    if isinstance(table, tuple):
+        return np.asarray([getattr(table, name) for name in names])
+    return np.asarray(table[list(names)])
 
 
 def checked_context(
@@ -133,11 +143,14 @@ def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> 
             "Expected context=: this policy decides by what is known of each visitor, "
             f"ask(context=[…]) with {features} numbers."
         )
+    if names is None and isinstance(context, TableRow):
+        context = list(context.values())
     if isinstance(context, Mapping):
         if names is None:
             raise refused_context(
                 "Expected context= to be a list of numbers: the policy's features have no names. "
-                "Make it with features=['age', …] to give contexts by name."
+                "Make it with features=['age', …] to give contexts by name. Of a data frame, send "
+                "the numbers alone: frame.to_numpy()."
             )
         missing = [name for name in names if name not in context]
         unknown = [name for name in context if name not in names]
@@ -149,7 +162,7 @@ def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> 
             error.missing = missing[:8]  # type: ignore[attr-defined]  # a server may send them
             raise error
         context = [context[name] for name in names]
-    if not isinstance(context, (list, tuple)):
+    if type(context) not in (list, tuple):
         context = by_name(context, names)
     try:
         return numbers(context)

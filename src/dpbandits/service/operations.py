@@ -37,7 +37,7 @@ from pydantic import (
     model_validator,
 )
 
-from dpbandits.core.contexts import by_name, labels_of
+from dpbandits.core.contexts import TableRow, by_name, labels_of
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, opaque, shown, whole_number
 from dpbandits.core.plan import Action
@@ -257,7 +257,7 @@ def plain_contexts(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         value = np.atleast_2d(value).tolist() if names else value.tolist()
     if names:
-        value = [dict(zip(names, row, strict=True)) for row in value]
+        value = [TableRow(zip(names, row, strict=True)) for row in value]
     several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
     rows = list(value) if several else [value]
     rows = [each.tolist() if isinstance(each, (np.ndarray, np.generic)) else each for each in rows]
