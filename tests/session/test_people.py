@@ -67,11 +67,16 @@ def test_who_is_asked_for_has_to_be_said_where_people_come_back_and_only_there()
         for_users().ask()
     with pytest.raises(ValueError, match="Expected no user="):
         begun(POLICY).ask(user="ann")
-    s = for_users()
-    for wrong in (1.5, True, object(), ("ann",), "x" * 2_000, 10**5_000):
-        with pytest.raises(TypeError, match="user="):
-            s.ask(user=wrong)
+    s, store = for_users(), dpb.open_store("memory:", noise=dpb.SimulatedNoise(1), key=KEY)
+    campaign: Any = store.create("c", POLICY, privacy_unit="user", max_contributions=2)
+    # a flag of another library has an index, too
+    flag: Any = type("Flag", (), {"__index__": lambda self: 1})()
+    for wrong in (1.5, True, np.True_, flag, object(), ("ann",), "x" * 2_000, 10**5_000):
+        for host in (s, campaign):
+            with pytest.raises(TypeError, match="user="):
+                host.ask(user=wrong)
     assert s.pending == ()
+    assert campaign.pending() == []
 
 
 class Liar(str):

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from numbers import Integral
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -225,7 +226,9 @@ def plain_whole(value: object) -> object:
 
 def plain_user(value: object) -> object:
     """A person's name or number, as JSON has it."""
-    return str(UUID(int=value.int)) if isinstance(value, UUID) else plain_whole(value)
+    if isinstance(value, UUID):
+        return str(UUID(int=value.int))
+    return plain_whole(value) if isinstance(value, Integral) else value
 
 
 def plain_arms(value: object) -> object:

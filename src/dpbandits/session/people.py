@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
+from numbers import Integral
 from typing import Annotated, Any, Literal, Self, final
 from uuid import UUID
 
@@ -44,7 +45,8 @@ LONGEST_NUMBER = 256
 
 
 def named_bytes(user: object) -> bytes:
-    """A person's name or number, to be hashed. 1 and "1" are one person: a table's column of whole
+    """A person's name or number, to be hashed: a text, a UUID or a whole number
+    (`numbers.Integral`), but no boolean. 1 and "1" are one person: a table's column of whole
     numbers comes back from a file, or over HTTP, as text. So are two spellings of one text, with an
     accent within its letter or after it (see `normalised`). Nothing else is made equal: neither
     capitals nor spaces.
@@ -56,7 +58,9 @@ def named_bytes(user: object) -> bytes:
     # what it says of itself does not count: a subclass may say something else each time
     if isinstance(user, UUID):
         user = str(UUID(int=user.int))
-    plain = str.__str__(user) if isinstance(user, str) else as_int(user)
+    # not all that has an index is a number: a flag of another library has one
+    number = as_int(user) if isinstance(user, Integral) else None
+    plain = str.__str__(user) if isinstance(user, str) else number
     length = len(plain) if isinstance(plain, str) else abs(plain or 0).bit_length()
     if plain is None or length > (LONGEST_NAME if isinstance(plain, str) else LONGEST_NUMBER):
         raise coded(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from inspect import cleandoc
+from operator import attrgetter
 from pathlib import Path
 
 from rich import box
@@ -121,12 +122,15 @@ def facts(cls: type[Policy]) -> Table:
 
 
 def parameter_table(cls: type[Policy]) -> Table:
-    """Every keyword argument with its default and what its docstring says of it."""
+    """Every keyword argument with its default and what its docstring says of it, the budget after
+    what is decided among.
+    """
     table = Table(box=box.SIMPLE, pad_edge=False)
     for title in ("parameter", "default", "meaning"):
         table.add_column(title, overflow="fold")
     meanings = argument_texts(cls)
-    for field in (f for f in fields(cls) if f.init):
+    first = ("arms", "actions", "problem", "features", "epsilon", "rho")
+    for field in sorted(filter(attrgetter("init"), fields(cls)), key=lambda f: f.name not in first):
         default = "required" if field.default is MISSING else repr(field.default)
         table.add_row(field.name, default, Text(meanings.get(field.name, "")))
     return table
