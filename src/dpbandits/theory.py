@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats, number_within, whole_number
+from dpbandits.core.inputs import Floats, number_within, positive, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
@@ -171,10 +171,12 @@ def private_lower_bound(environment: Environment, rounds: int, epsilon: float) -
 
     Returns:
         The bound; NaN if the law of a reward is unknown.
+
+    Raises:
+        ValueError: `rounds` is no whole number from 1, or `epsilon` none above 0.
     """
-    return _sum_over_gaps(
-        environment, rounds, lambda distances, arm: distances.private(arm, epsilon)
-    )
+    (budget,) = positive(epsilon=epsilon)
+    return _sum_over_gaps(environment, rounds, lambda found, arm: found.private(arm, budget))
 
 
 def shariff_sheffet(environment: Environment, rounds: int, epsilon: float) -> float:
@@ -199,10 +201,7 @@ def shariff_sheffet(environment: Environment, rounds: int, epsilon: float) -> fl
         >>> round(shariff_sheffet(Bernoulli([0.5, 0.4]), 10**6, 1.0), 2)
         13.82
     """
-    rounds, epsilon = (
-        whole_number(rounds, "rounds", 1),
-        number_within(epsilon, "epsilon", 0, math.inf, "()"),
-    )
+    rounds, (epsilon,) = whole_number(rounds, "rounds", 1), positive(epsilon=epsilon)
     return sum(1 for gap in environment.gaps if gap > 0) * math.log(rounds) / epsilon
 
 
@@ -218,7 +217,11 @@ def local_lower_bound(environment: Environment, rounds: int, epsilon: float) -> 
         environment: the instance.
         rounds: T.
         epsilon: ε of one report.
+
+    Raises:
+        ValueError: `rounds` is no whole number from 1, or `epsilon` none above 0.
     """
+    (epsilon,) = positive(epsilon=epsilon)
     contraction, budget = math.tanh(epsilon / 2) ** 2, min(epsilon, ENOUGH)
     shrink = (min(2.0, math.exp(budget)) * math.expm1(budget)) ** 2
 
@@ -245,7 +248,13 @@ def matroid_lower_bound(
 
     Returns:
         The bound; NaN if rewards are not 0 and 1 and independent.
+
+    Raises:
+        ValueError: `rounds` is no whole number from 1, or `epsilon` none above 0.
     """
+    rounds = whole_number(rounds, "rounds", 1)
+    if epsilon is not None:
+        (epsilon,) = positive(epsilon=epsilon)
     if not are_single_coins(environment):
         return math.nan
     means = environment.means.tolist()
@@ -288,11 +297,17 @@ def super_arm_lower_bound(
         The bound, at most 0.1 % too low. NaN if the super arms are too many to list, their value is
         no sum, rewards are not 0 and 1 and independent, or the program cannot be solved that well.
 
+    Raises:
+        ValueError: `rounds` is no whole number from 1, or `epsilon` none above 0.
+
     >>> from dpbandits import Bernoulli, ExplicitSet
     >>> paths, coins = ExplicitSet([(0, 1), (2, 3)]), Bernoulli([0.6, 0.5, 0.4, 0.4])
     >>> [round(super_arm_lower_bound(paths, coins, 10**6, eps)) for eps in (None, 0.1)]
     [46, 151]
     """
+    rounds = whole_number(rounds, "rounds", 1)
+    if epsilon is not None:
+        (epsilon,) = positive(epsilon=epsilon)
     if not are_single_coins(environment):
         return math.nan
     means = tuple(environment.means.tolist())
@@ -460,10 +475,16 @@ def full_information_lower_bound(
         rounds: T.
         epsilon: None: without privacy.
 
+    Raises:
+        ValueError: an argument out of its range.
+
     >>> full_information_lower_bound(10, 0.1, 2, epsilon=0.001) <= 2 * 0.1
     True
     """
     actions, rounds = whole_number(actions, "actions", 1), whole_number(rounds, "rounds", 1)
+    gap = number_within(gap, "gap", 0, 1)
+    if epsilon is not None:
+        (epsilon,) = positive(epsilon=epsilon)
     if actions < 2 or not 0.0 < gap < 1.0:
         return 0.0
     log_k = math.log(actions)
@@ -494,8 +515,13 @@ def private_paths_lower_bound(
         gap: Δ, of a path.
         rounds: T.
         epsilon: of each report.
+
+    Raises:
+        ValueError: an argument that is not above 0, or no whole number where it is a count.
     """
-    if arms % size or not 0.0 < gap / size < 0.35:
+    arms, size = whole_number(arms, "arms", 1), whole_number(size, "size", 1)
+    rounds, (gap, epsilon) = whole_number(rounds, "rounds", 1), positive(gap=gap, epsilon=epsilon)
+    if arms % size or gap / size >= 0.35:
         return math.nan
     grown = math.expm1(min(epsilon, ENOUGH))
     return (arms - size) * size * math.log(rounds) / (64.0 * grown**2 * gap)
@@ -513,7 +539,12 @@ def semi_bandit_lower_order(arms: int, size: int, gap: float, rounds: int, epsil
         gap: Δ, of a super arm.
         rounds: T.
         epsilon: ε.
+
+    Raises:
+        ValueError: an argument that is not above 0, or no whole number where it is a count.
     """
+    arms, size = whole_number(arms, "arms", 1), whole_number(size, "size", 1)
+    rounds, (gap, epsilon) = whole_number(rounds, "rounds", 1), positive(gap=gap, epsilon=epsilon)
     return arms * size * math.log(rounds) * (1.0 / gap + 1.0 / epsilon)
 
 
@@ -657,7 +688,15 @@ def private_sample_lower_bound(
         mean: μ. width: R.
         alpha: relative error. beta: probability of a larger one.
         epsilon: ε.
+
+    Raises:
+        ValueError: an argument out of its range.
     """
+    width, alpha, epsilon = positive(width=width, alpha=alpha, epsilon=epsilon)
+    mean, beta = (
+        number_within(mean, "mean", -width, width),
+        number_within(beta, "beta", 0, 0.25, "()"),
+    )
     if not mean:
         return math.inf
     return width * math.log(1.0 / beta) / (12.0 * epsilon * alpha * abs(mean))

@@ -79,3 +79,9 @@ def test_rows_in_order_and_in_words() -> None:
     assert "made-up visitors of 3 features" in found.about
     assert found.row("DPLinTS", 1.0).named is None
     assert "2 learned rounds" in found.title
+
+
+@pytest.mark.parametrize("wrong", [{"features": None}, {"spread": float("nan")}, {"spread": "1"}])
+def test_a_spread_is_a_number_and_over_visitors_with_features(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="spread="):
+        forecast(**{"spread": 0.3, **wrong})

@@ -2,8 +2,10 @@
 numbers have the values and limits they should.
 """
 
+import inspect
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -180,3 +182,37 @@ def test_stopping_rules_lie_between_their_bounds() -> None:
         most = dpb.stopping_time_bound(mean, 1.0, alpha=0.3, beta=0.05, epsilon=0.1)
         assert 0 < private < most
     assert theory.private_sample_lower_bound(0.0, 1.0, alpha=0.3, beta=0.05, epsilon=1) == math.inf
+
+
+NUMBERS = {
+    "arms": 4,
+    "size": 2,
+    "actions": 3,
+    "rounds": 100,
+    "epsilon": 1,
+    "gap": 0.1,
+    "mean": 0.1,
+    "width": 1,
+    "alpha": 0.1,
+    "beta": 0.1,
+}
+OTHERS = {
+    "environment": dpb.Bernoulli([0.5, 0.4, 0.3]),
+    "matroid": dpb.UniformMatroid(arms=3, rank=1),
+    "problem": dpb.UniformMatroid(arms=3, rank=1),
+    "policy": dpb.DPKLUCB(arms=3, epsilon=1),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in theory.__all__ if name != "list_policies"])
+def test_what_is_no_number_has_no_bound(name: str) -> None:
+    """A bound of NaN would pass for "none is known", and some were numbers."""
+    bound = getattr(theory, name)
+    takes = inspect.signature(bound).parameters
+    given: dict[str, Any] = {**NUMBERS, **OTHERS}
+    asked = {each: given[each] for each in takes}
+    bound(**asked)
+    for each in takes.keys() & NUMBERS:
+        for wrong in (math.nan, -math.inf, "1", True):
+            with pytest.raises(ValueError, match=f"^Expected {each}="):
+                bound(**{**asked, each: wrong})

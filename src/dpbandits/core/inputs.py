@@ -246,6 +246,19 @@ def number_within(
     )
 
 
+def positive(**given: object) -> list[float]:
+    """Return positive numbers given by name, such as ε and gaps.
+
+    Raises:
+        ValueError: another value, infinity or NaN.
+
+    >>> positive(epsilon=1, gap=0.0)
+    Traceback (most recent call last):
+    ValueError: Expected gap=0.0 to be a number in (0, inf).
+    """
+    return [number_within(value, name, 0, math.inf, "()") for name, value in given.items()]
+
+
 def refuse_class(value: object, what: str, example: str) -> None:
     """Raise a TypeError if a class is given instead of an instance; say how to make one."""
     if isinstance(value, type):

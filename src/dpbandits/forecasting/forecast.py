@@ -433,7 +433,7 @@ def forecast(
     sd: float | Sequence[float] | None = None,
     progress: Callable[[int, int], None] | None = None,
     features: Any = None,
-    spread: float = 0.5,
+    spread: float | None = None,
     lasting: int | None = None,
 ) -> Forecast:
     """Forecast what a trial loses to privacy, to learning and to equal shares, by exact simulation
@@ -495,8 +495,8 @@ def forecast(
             that is best for each visitor. By default `DPLinTS` is compared with `DPRateIMED`, in 40
             draws. Nobody is named: an arm that is best for all is not looked for.
         spread: with `features`, the standard deviation over visitors of an arm's rate, as a share
-            of the rate; less where rates would leave their range, which keep their mean. How a rate
-            depends on the features is drawn anew in each draw.
+            of the rate, by default .5; less where rates would leave their range, which keep their
+            mean. How a rate depends on the features is drawn anew in each draw.
         lasting: for rates that change: for how many visitors they last, on average. At random times
             all rates are drawn anew, and with them which arm has which. Losses are against the arm
             that is best at each time; policies that have a `lasting` of their own get this number.
@@ -539,6 +539,8 @@ def forecast(
     if cap is not None:
         cap = whole_number(cap, "max_contributions", 1, MOST_CONTRIBUTIONS)
     among: Among = None
+    if spread is not None and features is None:
+        raise ValueError(f"Expected features= beside spread={shown(spread)}: it is over visitors.")
     if apart:
         both = features is not None and lasting is not None
         if delay is not None or sd is not None or not how.are_plain or both:

@@ -634,16 +634,18 @@ class Visitors:
         return True
 
     @classmethod
-    def given(cls, features: Any, spread: object, seed: int) -> Visitors:
+    def given(cls, features: Any, spread: object | None, seed: int) -> Visitors:
         """
         Args:
             features: how many there are, or contexts, shape (rows, features).
+            spread: None: a half.
 
         Raises:
             ValueError: neither; or the spread is no number of at least 0.
         """
         what = "the standard deviation over visitors of an arm's rate, as a share of the rate"
-        share, features = number_within(spread, "spread", 0, 10, of=what), by_name(features, None)
+        share = 0.5 if spread is None else number_within(spread, "spread", 0, 10, of=what)
+        features = by_name(features, None)
         if isinstance(features, (list, tuple, np.ndarray)) and np.ndim(features) == 2:
             rows = np.asarray(features)
             contexts = checked_rows(rows, rows.shape[1], "features")

@@ -98,9 +98,11 @@ def forecast_command(
         ),
     ] = None,
     spread: Annotated[
-        float,
-        typer.Option(help="With --features: how much an arm's rate differs over visitors, of it."),
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            help="With --features: how much an arm's rate differs over visitors, of it (.5)."
+        ),
+    ] = None,
     lasting: Annotated[
         int | None,
         typer.Option(

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from dpbandits.core.inputs import number_within, positive
 from dpbandits.policies.formulas.indices import kl
 
 # The bars of the stopping rules, in ranges high − low = 2R, and the bound of their halting time.
@@ -55,10 +56,17 @@ def stopping_time_bound(
     Returns:
         The bound; infinite for a mean of 0.
 
+    Raises:
+        ValueError: an argument out of its range, or R <= alpha·|mean|.
+
     Example:
         >>> round(stopping_time_bound(0.5, 1.0, alpha=0.5, beta=0.05, epsilon=1))
         143571
     """
+    width, epsilon = positive(width=width, epsilon=epsilon)
+    alpha = number_within(alpha, "alpha", 0, 1, "()")
+    beta = number_within(beta, "beta", 0, 1, "()")
+    mean = number_within(mean, "mean", -width / alpha, width / alpha, "()")
     inverse = width / abs(mean) if mean else math.inf
     if math.isinf(inverse):
         return math.inf
