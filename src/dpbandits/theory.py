@@ -381,8 +381,8 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
         rounds: T.
 
     Returns:
-        The bound; NaN if no proof states the constants, no arm is the best for all visitors, or
-        means change.
+        The bound; NaN if no proof states the constants, no arm is the best for all visitors, means
+        change, or the policy is your own and does not define `regret_bound` itself.
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -395,7 +395,7 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
-    if not has_best_arm(environment):
+    if not has_best_arm(environment) or inherits_proof(policy, "regret_bound"):
         return math.nan
     return policy.regret_bound(environment.means.tolist(), rounds)
 
@@ -410,7 +410,8 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
         rounds: T.
 
     Returns:
-        The order; NaN if none is proved, no arm is the best for all visitors, or means change.
+        The order; NaN if none is proved, no arm is the best for all visitors, means change, or the
+        policy is your own and does not define `regret_order` itself.
 
     Raises:
         TypeError, ValueError: not a policy and an environment with the same number of arms.
@@ -423,9 +424,16 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
     """
     require_pair(policy, environment)
     rounds = whole_number(rounds, "rounds", 1)
-    if not has_best_arm(environment):
+    if not has_best_arm(environment) or inherits_proof(policy, "regret_order"):
         return math.nan
     return policy.regret_order(environment.means.tolist(), rounds)
+
+
+def inherits_proof(policy: Policy, method: str) -> bool:
+    """Return whether a user's own policy has this method of one of ours: its proof is of ours."""
+    ours = EVERY_POLICY.values()
+    stated = {getattr(cls, method) for cls in ours}
+    return type(policy) not in ours and getattr(type(policy), method) in stated
 
 
 def has_best_arm(environment: Environment) -> bool:
@@ -611,13 +619,15 @@ def instance_independent_bound(policy: Policy, rounds: int) -> float:
         rounds: T.
 
     Returns:
-        The bound; NaN if no proof states the constants.
+        The bound; NaN if no proof states the constants, as of a policy of your own.
 
     >>> round(instance_independent_bound(UCB1(arms=2), 10**6))
     21030
     """
     rounds = whole_number(rounds, "rounds", 1)
     log_t, arms = math.log(max(2, rounds)), policy.arms
+    if type(policy) not in EVERY_POLICY.values():
+        return math.nan
     if isinstance(policy, UCB1):
         bound = split(rounds, arms, 8.0 * log_t, 1.0 + math.pi**2 / 3.0)
     elif isinstance(policy, AnytimeLazyUCB):

@@ -1,6 +1,7 @@
 """Bounds against closed forms and against each other."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,3 +127,24 @@ def test_listed_values_off_the_grid_are_not_rounded() -> None:
     assert theory.lai_robbins(environment, 10**6) == pytest.approx(
         gap * math.log(10**6) / found.fun, rel=1e-4
     )
+
+
+class Own(dpb.UCB1):
+    """Plays otherwise, so that the proof of UCB1 says nothing of it."""
+
+    def leader(self, s: Any, t: int) -> int:
+        return 0
+
+
+class Proved(Own):
+    def regret_bound(self, means: Any, rounds: int) -> float:
+        return 7.0
+
+
+def test_a_policy_of_ones_own_has_no_bound_that_it_does_not_state() -> None:
+    environment = dpb.Bernoulli([0.2, 0.5])
+    own, proved = Own(arms=2), Proved(arms=2)
+    assert dpb.upper_bound(proved, environment, 1000) == 7.0
+    assert math.isnan(dpb.upper_bound(own, environment, 1000))
+    assert math.isnan(dpb.regret_order(proved, environment, 1000))
+    assert math.isnan(dpb.instance_independent_bound(proved, 1000))
