@@ -598,6 +598,8 @@ class Host:
             fences = isinstance(error, EditedRowsError) and error.fenced
             if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
                 self._mark_doubtful()
+                with suppress(Exception):  # then the next call tries: this one says what it met
+                    self._fence()  # at once, as a copy put back now would not have the mark
             raise
         for queued, answer in zip(batch, answers, strict=True):
             (queued.value, queued.error), queued.is_run = answer, True

@@ -218,6 +218,25 @@ def test_no_block_is_drawn_for_twice(name: str, fault: str, tmp_path: Path) -> N
         assert len(noise.sums) > 1
 
 
+def test_a_release_that_is_given_up_is_so_in_a_copy_put_back_at_once(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy has the step that is witnessed, and no mark of what went wrong since."""
+    noise = Watching()
+    store = lite.open(noise=noise)
+    campaign = store.create("c", POLICY, seed=3)
+    asked, copy = campaign.ask(4), lite.copy()
+    with monkeypatch.context() as patch:
+        patch.setattr(Unlearning, "fails", ("update", ZeroDivisionError))
+        with pytest.raises(dpb.UnlearnedError):
+            campaign.tell_many([(each, 1) for each in asked])
+    store.close()
+    lite.put_back(copy)
+    again = lite.open(noise=noise).open("c", policy=Unlearning)
+    assert again.tell_many([(each, 0) for each in asked]) == ["gone"] * 4
+    assert len(noise.sums) == 1
+
+
 def test_a_release_is_written_before_another_process_writes(lite: Lite) -> None:
     """The database was away for a moment."""
     one, other = (lite.open(noise=dpb.SimulatedNoise(1)) for _ in range(2))
