@@ -330,9 +330,17 @@ def roll_back_on_return(engine: Engine) -> None:
         connection.rollback()
 
 
+SILENT: dict[str, Any] = {"hide_parameters": True, "logging_name": "dpbandits"}
+"""Of an engine that logs nothing of what it writes; nor, by the filter, of what it reads."""
+
+logging.getLogger("sqlalchemy.engine.Engine.dpbandits").addFilter(
+    lambda record: record.levelno > logging.DEBUG
+)
+
+
 def sqlite_engine(path: Path | None) -> Engine:
     """SQLite, in which transactions begin as we say and a commit is on disk when it returns."""
-    how: dict[str, Any] = {"hide_parameters": True, "pool_reset_on_return": None}
+    how: dict[str, Any] = {**SILENT, "pool_reset_on_return": None}
     if path is None:
         kept = sqlite3.connect(":memory:", check_same_thread=False, factory=KeptConnection)
         how |= {"poolclass": StaticPool, "creator": lambda: kept}
@@ -381,7 +389,7 @@ def server_engine(url: URL) -> Engine:
         pool_size=20,
         pool_pre_ping=True,
         pool_reset_on_return=None,
-        hide_parameters=True,
+        **SILENT,
         isolation_level="READ COMMITTED",
         connect_args={
             **{name: url.query.get(name, value) for name, value in waiting.items()},

@@ -84,18 +84,26 @@ def by_hand(sent: Any, campaign: Any) -> None:
     assert 2 < low < mean < high < 12
 
 
-SEEN = "123.456789", "123.4", "0.1234", "246.9"
-"""A reward of a range up to 1,000, as it is told and as a part of that, and the sum of two."""
+SEEN = "123.456789", "123.4", "0.1234", "246.9", "129454", "258908"
+"""A reward of a range up to 1,000, as it is told and as a part of that, and the sum of two; and
+both in steps of the grid.
+"""
+HELD = {"attribution_window": 60.0, "default": 0, "unsealed": True}
 
 
-@pytest.mark.parametrize("window", [{}, {"attribution_window": 60.0, "default": 0}], ids=str)
+@pytest.mark.parametrize("window", [{}, HELD], ids=str)
 def test_no_reward_is_seen_in_views_metrics_or_logs(
     make: Open, window: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is told, told again, and refused, before and after; nothing was released yet."""
+    """It is told, told again, and refused, before and after; nothing was released yet. The store
+    has no key, and a second one reads what the first has written.
+    """
     caplog.set_level(logging.DEBUG)
-    client = client_of(make(noise=dpb.SimulatedNoise(1)))
-    how = {"policy": {**POLICY, "first": 100}, "rewards": {"low": 0, "high": 1000}, **window}
+    caplog.set_level(logging.DEBUG, "sqlalchemy")
+    opened = [make(noise=dpb.SimulatedNoise(1), key=None) for _ in range(2)]
+    client = client_of(opened[0])
+    policy = {**POLICY, "first": 100, "grid": 2**20}
+    how = {"policy": policy, "rewards": {"low": 0, "high": 1000}, **window}
     assert client.post("/v1/campaigns", json={"name": "trial", **how}).status_code == 201
     ids = [each["id"] for each in ask(client, 3)]
     routes = client.get("/openapi.json").json()["paths"]
@@ -105,11 +113,14 @@ def test_no_reward_is_seen_in_views_metrics_or_logs(
     for id, reward in [(each, 123.456789) for each in ids[:2] * 2] + [(ids[2], -123.456789)]:
         told = [{"id": id, "reward": reward}]
         said.append(client.post("/v1/campaigns/trial/tell", json=told).text)
+    client = client_of(opened[1])
+    ask(client)
     for path, status in empty.items():
         answer = client.get(path)
         assert answer.status_code == status, path
         said.append(answer.text)
     assert "dpbandits_decisions_total" in "".join(said)
+    assert "FROM dpbandits_private_state" in caplog.text
     for seen in SEEN:
         assert not any(seen in each for each in [*said, caplog.text])
 
