@@ -230,6 +230,8 @@ def refused(here: Here, path: str, body: Any) -> httpx.Response:
 def test_a_wrong_request_changes_nothing_and_is_not_repeated(here: Here) -> None:
     for verb, body in (*BODIES, *product(("ask", "tell"), NO_JSON)):
         refused(here, f"/trial/{verb}", body)
+    broken = [b'[{"id": "1", "reward": %s' % reward for reward in (b"0", b"0.7314")]
+    assert len({refused(here, "/trial/tell", body).text for body in broken}) == 1
 
 
 def test_a_campaign_that_cannot_be_is_refused_by_what_is_wrong_with_it(here: Here) -> None:

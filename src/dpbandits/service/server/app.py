@@ -614,11 +614,12 @@ def wrong(where: str) -> dict[str, str]:
 
 def where_and_what(error: Any) -> dict[str, str]:
     """Say where a body is of another shape, and what was expected there. A field that is not known
-    is named if it can be a field's name: else it may be anything that came.
+    is named if it can be a field's name: else it may be anything that came. Of what is no JSON the
+    place is not said: it depends on the rewards before it.
     """
     kind, place = str(error["type"]), list(error["loc"])
     is_named = FIELD.fullmatch(str(place[-1])) is not None
-    if kind == "extra_forbidden" and not is_named:
+    if kind in ("extra_forbidden", "json_invalid") and not is_named:
         del place[-1]
     what = {
         "extra_forbidden": "A field is not known here",
