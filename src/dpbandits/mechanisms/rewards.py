@@ -24,31 +24,44 @@ ENDS = frozenset({0.0, 1.0})
 """Rewards that rounding does not change."""
 
 IF_MISSING = (
-    " If no reward will come, expire the decision, or leave the person out of a batch; else "
-    "correct its source."
+    " If none will come, expire the decision, or leave it out of a batch or stream; else correct "
+    "its source."
 )
 
 COUNTED = frozenset({float, int, bool})
 """Types of numbers that run no foreign code."""
 
 
-def checked_reward(value: object) -> float:
-    """Return `value` as a float in [0, 1]. The error does not show the value, which is private.
+def checked_reward(
+    value: object,
+    low: float = 0.0,
+    high: float = 1.0,
+    what: str = "reward",
+    cure: str = "Rescale it.",
+) -> float:
+    """Return a number in [low, high] as a float. The error does not show it: it is private.
+
+    Args:
+        value: the number.
+        low, high: the ends of the interval.
+        what: what the error calls it.
+        cure: how to correct a number outside, for the error.
 
     Raises:
-        RewardError: not a number in [0, 1].
+        RewardError: not a number in [low, high].
     """
-    reward = read_or_none(number, value)
-    if reward is None:
+    x = read_or_none(number, value)
+    span = f"[{low:g}, {high:g}]"
+    if x is None:
         raise RewardError(
-            f"Expected a reward that is a number in [0, 1], got {no_number(value)} Nothing was "
+            f"Expected a {what} that is a number in {span}, got {no_number(value)} Nothing was "
             "recorded."
         )
-    if 0.0 <= reward <= 1.0:
-        return reward
-    what, remedy = flaw(reward)
+    if low <= x <= high:
+        return x
+    found, remedy = flaw(x, cure)
     raise RewardError(
-        f"Expected a reward in [0, 1], got {what} (not shown: rewards are private). {remedy} "
+        f"Expected a {what} in {span}, got {found} (not shown: {what}s are private). {remedy} "
         "Nothing was recorded."
     )
 
@@ -58,15 +71,18 @@ def no_number(value: object) -> str:
     return f"an object of type {type(value).__name__}.{'' if value is not None else IF_MISSING}"
 
 
-def flaw(value: float) -> tuple[str, str]:
+def flaw(value: float, cure: str = "Rescale it.") -> tuple[str, str]:
     """Return what is wrong with a number outside its interval, and how to correct it, without the
     number.
+
+    Args:
+        cure: for one that is finite.
     """
     if value != value:
         return "NaN, a missing value", IF_MISSING.strip()
     if value in (float("inf"), float("-inf")):
         return "an infinite value", "Correct its source."
-    return "a value outside it", "Rescale it."
+    return "a value outside it", cure
 
 
 def scaled_value(value: object, low: float, high: float) -> float:
@@ -75,23 +91,8 @@ def scaled_value(value: object, low: float, high: float) -> float:
     Raises:
         RewardError: not a number in [low, high].
     """
-    x = read_or_none(number, value)
-    if x is None:
-        what = f"an object of type {type(value).__name__}"
-        raise RewardError(
-            f"Expected a number in [{low:g}, {high:g}], got {what}. Nothing was recorded."
-        )
-    if low <= x <= high:
-        return (x - low) / (high - low)
-    remedy = (
-        "Leave missing values out, or correct their source."
-        if x != x
-        else "Give the rule the right low and high."
-    )
-    raise RewardError(
-        f"Expected a value in [{low:g}, {high:g}], got {flaw(x)[0]} (not shown: values are "
-        f"private). {remedy} Nothing was recorded."
-    )
+    cure = "Give the rule the right low and high."
+    return (checked_reward(value, low, high, "value", cure) - low) / (high - low)
 
 
 def on_grid(reward: float, grid: Grid, noise: Noise) -> int:

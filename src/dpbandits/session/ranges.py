@@ -4,22 +4,25 @@ The range is declared before the first reward and never derived from data: bound
 would be read from them without noise.
 """
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
-from typing import Annotated, Any, NoReturn, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from msgspec import Meta
 
-from dpbandits.core.errors import RewardError
 from dpbandits.core.inputs import number, real_number, shown, switch
 from dpbandits.core.privacy import LARGEST, read_exactly
-from dpbandits.mechanisms.rewards import flaw, read_or_none
+from dpbandits.mechanisms.rewards import checked_reward, read_or_none
 
 Exactly = Annotated[str, Meta(pattern=r"^-?[0-9]+(/[0-9]+)?$")]
+
+WIDER = "Declare a wider range, or clip=True, before the first reward."
+"""How to correct a reward outside of a range that does not clip."""
 
 RangeData = tuple[Exactly, Exactly, bool, bool]
 
@@ -86,10 +89,12 @@ class Range:
             RewardError: no number, NaN or infinite, or outside a range that does not clip. The
             error does not show the reward. Nothing was recorded.
         """
-        value = reward if type(reward) is float else read_or_none(number, reward)
         low, high = self._ends
-        if value is None or not low <= value <= high:
-            value = self._outside(reward, value)
+        value = reward if type(reward) is float else read_or_none(number, reward)
+        if value is not None and self.clip and math.isfinite(value):
+            value = min(high, max(low, value))
+        elif value is None or not low <= value <= high:
+            value = checked_reward(reward, low, high, cure=WIDER)
         unit = (value - low) / (high - low)
         return 1.0 - unit if self.minimise else unit
 
@@ -137,25 +142,6 @@ class Range:
     def to_data(self) -> Any:
         """`RangeData`, as JSON has it."""
         return [str(self.low), str(self.high), self.clip, self.minimise]
-
-    def _outside(self, reward: object, value: float | None) -> float:
-        """What a value outside enters as, if anything."""
-        low, high = self._ends
-        if value is None:
-            self._refuse(f"an object of type {type(reward).__name__}", "Correct its source.")
-        if value != value or abs(value) == float("inf"):
-            self._refuse(*flaw(value))
-        if not self.clip:
-            cure = "Declare a wider range, or clip=True, before the first reward."
-            self._refuse("a value outside it", cure)
-        return min(high, max(low, value))
-
-    def _refuse(self, what: str, cure: str) -> NoReturn:
-        low, high = self._ends
-        raise RewardError(
-            f"Expected a reward in [{low:g}, {high:g}], got {what} (not shown: rewards are "
-            f"private). {cure} Nothing was recorded."
-        )
 
 
 def exact_bound(value: object, name: str) -> Fraction:
