@@ -96,6 +96,15 @@ class Line(NamedTuple):
     stop: int
     releases: int
 
+    def joined(self, after: Line) -> Line | None:
+        """Return this line and a later one as one, if both are of single records that follow one
+        another; else None.
+        """
+        is_single = all(line.stop - line.start == line.releases for line in (self, after))
+        if is_single and self.stop == after.start:
+            return Line(self.start, after.stop, self.releases + after.releases)
+        return None
+
 
 CHUNK = 256
 """Older lines are kept in tuples of this length, so that one more line copies few of them."""
@@ -130,14 +139,11 @@ class Ledger:
         for coordinate, count in read.items():
             start, unread = left.get(coordinate, (0, 0))
             left[coordinate] = start + count, unread
-            last = newest.get(coordinate)
-            single = count == 1 and last is not None and last.stop - last.start == last.releases
-            if last is not None and single and last.stop == start:
-                newest[coordinate] = Line(last.start, start + 1, last.releases + 1)
-                continue
-            if last is not None:
+            line, last = Line(start, start + count, 1), newest.get(coordinate)
+            joined = None if last is None else last.joined(line)
+            if last is not None and joined is None:
                 older = with_line(older, coordinate, last)
-            newest[coordinate] = Line(start, start + count, 1)
+            newest[coordinate] = joined or line
         for coordinate, count in dropped.items():
             start, unread = left.get(coordinate, (0, 0))
             left[coordinate] = start + count, unread + count
@@ -150,12 +156,16 @@ class Ledger:
 
     @classmethod
     def of(cls, lines: Iterable[tuple[int, Line]], left: dict[int, tuple[int, int]]) -> Ledger:
-        """Return the ledger of these lines, which are in order within each coordinate."""
+        """Return the ledger of these lines or single releases, which are in order within each
+        coordinate.
+        """
         newest, older, releases = dict[int, Line](), list[tuple[int, Line]](), 0
         for coordinate, line in lines:
-            if coordinate in newest:
-                older.append((coordinate, newest[coordinate]))
-            newest[coordinate] = line
+            last = newest.get(coordinate)
+            joined = None if last is None else last.joined(line)
+            if last is not None and joined is None:
+                older.append((coordinate, last))
+            newest[coordinate] = joined or line
             releases += line.releases
         chunks = (tuple(older[at : at + CHUNK]) for at in range(0, len(older), CHUNK))
         return cls(dict(left), newest, tuple(chunks), releases)

@@ -67,7 +67,6 @@ from dpbandits.session.storing import (
     is_release_missing,
     keep_recorded,
     latest_time,
-    lines_of,
     rows_in,
     session_from_parts,
     small_parts,
@@ -280,8 +279,7 @@ def loaded(
         except (ValueError, TypeError, OverflowError, RecursionError):
             raise edited_decisions() from None
     fresh = [r for r in read if r.kind == "read" and (since or r.generation >= head.fresh_since)]
-    counted = [(r.coordinate, r.start, r.stop) for r in fresh]
-    kept.lines = lines_of(kept.lines, counted, {r.coordinate: r.cost for r in fresh})
+    kept.add_readings((r.coordinate, r.start, r.stop) for r in fresh)
     if contexts is not None:
         public = public | {"policy": None, "learned": None}
     if setting.looking:

@@ -50,7 +50,7 @@ from dpbandits.session.state import (
 )
 from dpbandits.session.statement import statement
 from dpbandits.session.times import Clock
-from dpbandits.vault import Reading
+from dpbandits.vault import Line, Reading
 
 # What changed
 
@@ -197,14 +197,17 @@ class SessionRows:
     Args:
         waiting: pending decisions, oldest first.
         due: the end of each one's attribution window.
-        lines: lines of the ledger: [coordinate, start, stop, cost, releases].
+        lines: coordinates and lines of the ledger; a release may be a line of its own.
         apart: with a contextual policy, the policy, its state and its contexts.
     """
 
     waiting: dict[int, Play] = field(default_factory=dict)
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
-    lines: list[list[Any]] = field(default_factory=list)
+    lines: list[tuple[int, Line]] = field(default_factory=list)
     apart: ContextualParts | None = None
+
+    def add_readings(self, readings: Iterable[Reading]) -> None:
+        self.lines += [(at, Line(start, stop, 1)) for at, start, stop in readings]
 
 
 def small_parts(
@@ -231,36 +234,8 @@ def small_parts(
 def rows_in(session: Session) -> SessionRows:
     """Return the parts of a session that have a row each. They are not copied."""
     window = session._tables.attribution
-    lines = [
-        [coordinate, line.start, line.stop, cost_of(session, coordinate), line.releases]
-        for coordinate, line in session._state.books.ledger.lines()
-    ]
     due = OrderedDict[int, float]() if window is None else window.due
-    return SessionRows(session._current.pending, due, lines)
-
-
-def lines_of(
-    lines: list[list[Any]],
-    readings: Iterable[tuple[int, int, int]],
-    costs: Mapping[int, str | None],
-) -> list[list[Any]]:
-    """Lines of the ledger, as `SessionRows` has them, with further readings.
-
-    readings: of each its coordinate, its first reward and the one after its last; consecutive
-        readings of one reward share a line, as they do in the ledger itself.
-    costs: what a reading of a coordinate costs.
-    """
-    written = [list(line) for line in lines]
-    singles = {line[0]: at for at, line in enumerate(written) if line[2] - line[1] == line[4]}
-    for coordinate, start, stop in readings:
-        at = singles.get(coordinate) if stop - start == 1 else None
-        if at is not None and written[at][2] == start:
-            written[at][2], written[at][4] = stop, written[at][4] + 1
-            continue
-        if stop - start == 1:
-            singles[coordinate] = len(written)
-        written.append([coordinate, start, stop, costs[coordinate], 1])
-    return written
+    return SessionRows(session._current.pending, due, session._state.books.ledger.lines())
 
 
 # Contexts
@@ -351,7 +326,7 @@ def session_from_parts(
     policy_data = data.pop("policy")
     known = policy_from_data(policy_data, policy) if rows.apart is None else rows.apart.policy
     parsed: PublicPart = converted(data, PublicPart, "public")
-    parsed.ledger.lines = [(c, start, stop, n) for c, start, stop, _, n in rows.lines]
+    parsed.ledger.lines = [(coordinate, *line) for coordinate, line in rows.lines]
     if private is None:
         secret = None
         source: Noise = NoNoise() if parsed.noise.kind == "secure" else NoSimulatedNoise()
