@@ -3,6 +3,7 @@
 import copy
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -119,6 +120,23 @@ def test_several_tells_are_told_in_all_segments_or_in_none(options: Any) -> None
     again = loaded(s, **clock)  # saving records what is due
     assert records(again) == records(s) == ([2, 2] if options else [2, 1])
     assert again.pending == s.pending
+
+
+def test_a_time_that_passes_meanwhile_keeps_all_answers_or_none() -> None:
+    """Where it passed between two segments, those of the first were kept and others refused."""
+    for moment in range(8):
+        left = [100]
+
+        def clock(left: list[int] = left) -> float:
+            left[0] -= 1
+            return 0.0 if left[0] > 0 else 90_000.0
+
+        s = segmented(attribution_window=DAY, clock=clock)
+        german, french = s.ask(segment="DE"), s.ask(segment="FR")
+        left[0] = moment
+        with suppress(dpb.DecisionError):
+            s.tell_many([(german, 1.0), (french, 0.0)])
+        assert len({len(s[name]._tables.held) for name in s.segments}) == 1
 
 
 # Every other verb

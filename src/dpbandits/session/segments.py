@@ -32,7 +32,7 @@ from dpbandits.session.options import (
 )
 from dpbandits.session.people import SIDES
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
-from dpbandits.session.session import OneCall, Session, checked_tells, require_restart
+from dpbandits.session.session import Session, require_restart, tell_pairs
 from dpbandits.session.statement import people_words, statement
 
 SEGMENTS_VERSION = 2
@@ -322,26 +322,9 @@ class SegmentedSession(Mapping[str, Session]):
         """Several pairs, told in this order; all are checked first, so a wrong one among them
         changes nothing, in no segment (see `Session.tell_many`).
         """
-        pairs, parts = checked_pairs(tells), self._by_campaign
+        pairs = checked_pairs(tells)
         del tells
-        with OneCall(self._first, releases=False):
-            for session in parts.values():
-                session._refresh_view(releases=not session._holds_answers)
-            checked = checked_tells(pairs, self._of)
-            del pairs
-            if self._first._holds_answers:
-                for name, own in checked.items():
-                    parts[name]._hold_outcomes(own)
-                return
-            told = {
-                name: [parts[name]._event(*one) for one in own] for name, own in checked.items()
-            }
-            del checked
-            names = tuple(told)
-            for name in names:
-                parts[name]._view.events.extend(told.pop(name))  # the moment at which it happens
-            for name in names:
-                parts[name]._catch_up(parts[name]._view)
+        tell_pairs(self._by_campaign, pairs, self._of)
 
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it (see

@@ -743,9 +743,9 @@ class Session:
                 return
             id, play = view.find_pending(decision, self.campaign, self._newest)
             if self._holds_answers:
-                self._hold_outcomes(
-                    [(id, play, self._vault.checked(play.observe or play.action, reward))]
-                )
+                self._require_time(id)
+                plain = self._vault.checked(play.observe or play.action, reward)
+                self._hold_outcomes([(id, play, plain)])
                 return
             quick = self._vault.quick_parts
             parts = quick(play.counted_as, reward, play.context) if play.learn else None
@@ -796,16 +796,7 @@ class Session:
         """
         pairs = checked_pairs(tells)  # before the call: what makes them may ask for decisions
         del tells
-        with OneCall(self, releases=not self._holds_answers) as view:
-            checked = checked_tells(pairs, lambda decision: self).get(self.campaign, [])
-            del pairs
-            if self._holds_answers:
-                self._hold_outcomes(checked)
-                return
-            events = [self._event(id, play, plain) for id, play, plain in checked]
-            view.events.extend(events)  # this is the moment at which it happens
-            del checked, events
-            self._catch_up(view)
+        tell_pairs({self.campaign: self}, pairs, lambda decision: self)
 
     def _is_dropped(self, decision: Any, view: View) -> bool:
         """Whether the session is closed, and the answer to this decision is dropped unread."""
@@ -1066,8 +1057,6 @@ class Session:
         """Keep answers until their time has passed; the first answer stays. Nothing else is done,
         not even a release that is due: it would tell that somebody answered.
         """
-        for id, _, _ in checked:
-            self._require_time(id)
         held, on_grid = self._tables.held, self._vault.on_grid
         held.update({id: on_grid(plain) for id, _, plain in checked if id not in held})
 
@@ -2185,6 +2174,35 @@ class Session:
         """
         require_clock(clock)
         return saving.read(text, policy, noise, key=key, clock=clock, user_key=user_key)
+
+
+def tell_pairs(
+    sessions: Mapping[str, Session], pairs: list[Pair], session_of: Callable[[Any], Session]
+) -> None:
+    """Record pairs in the sessions that made their decisions: all of them, or none. The list is
+    emptied.
+
+    Args:
+        sessions: by campaign; they take one call at a time together.
+        session_of: returns the session of a decision.
+    """
+    first = next(iter(sessions.values()))
+    with OneCall(first, releases=False):
+        for session in sessions.values():
+            session._refresh_view(releases=not session._holds_answers)
+        checked = checked_tells(pairs, session_of)
+        pairs.clear()
+        if first._holds_answers:
+            for name, own in checked.items():
+                sessions[name]._hold_outcomes(own)
+            return
+        told = {name: [sessions[name]._event(*one) for one in own] for name, own in checked.items()}
+        del checked
+        names = tuple(told)
+        for name in names:
+            sessions[name]._view.events.extend(told.pop(name))  # the moment at which it happens
+        for name in names:
+            sessions[name]._catch_up(sessions[name]._view)
 
 
 def checked_tells(
