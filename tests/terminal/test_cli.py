@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from dpbandits.policies.named import EVERY_POLICY as POLICIES
 from dpbandits.policies.recommended import RECOMMENDED
+from dpbandits.service.opening import open_store
 from dpbandits.terminal.cli import SMALL_SWEEP, app
 from tests.sweeps.texts import sweep_text
 
@@ -138,10 +139,18 @@ def test_a_call_that_does_not_fit_is_refused() -> None:
         assert said in result.stderr
 
 
-def test_what_is_no_reward_is_not_repeated() -> None:
-    said = dpbandits("campaign", "tell", "trial", "0" * 32, "0.12.3", "--store", "x").stderr
-    assert "Expected a reward to be JSON, such as 1 or [1, 0]" in said
-    assert "0.12.3" not in said
+def test_what_is_no_reward_is_not_repeated(tmp_path: Path) -> None:
+    """Nor a second one, where a guardrail takes two, nor a number of successes."""
+    tell, store = f"campaign tell trial {'0' * 32}", f"--store=sqlite:///{tmp_path}/t.db"
+    for words in ("0.12.3", "1 0.123", "--reward 0.123"):
+        said = dpbandits(*tell.split(), *words.split(), store).stderr
+        assert "Expected a reward to be JSON, such as 1 or [1, 0]" in said
+        assert "0.12" not in said
+    record = "campaign record trial blue --key a --people 9 --successes 4.123"
+    with open_store(store.removeprefix("--store="), witness=tmp_path / "w"):
+        said = dpbandits(*record.split(), store, f"--witness={tmp_path}/w").stderr
+    assert "Expected --successes to be a whole number" in said
+    assert "4.123" not in said
 
 
 def test_a_fault_is_shown_without_local_variables() -> None:

@@ -378,13 +378,15 @@ def given_params(view: str, given: Sequence[str]) -> dict[str, Any]:
 def tell_command(
     name: NameArgument,
     decision: Annotated[str, typer.Argument(help="The id of a decision.")],
-    reward: Annotated[str, typer.Argument(help="Its reward; with a guardrail '\\[reward, harm]'.")],
+    reward: Annotated[
+        list[str], typer.Argument(help="Its reward; with a guardrail '\\[reward, harm]'.")
+    ],
     store: StoreOption,
     witness: WitnessOption = None,
 ) -> None:
     """The reward of a decision."""
     with one_line_errors("Nothing was recorded."):
-        value = reward_in(reward)
+        value = reward_in(" ".join(reward))  # the parser prints words that are too many
         with opened_store(store, witness) as found:
             status = found[name].tell(decision, value)
         if status == "unknown":
@@ -402,7 +404,9 @@ def record_command(
     key: Annotated[str, typer.Option(help="Another word for each batch: it is recorded once.")],
     store: StoreOption,
     people: Annotated[int | None, typer.Option(help="How many people.")] = None,
-    successes: Annotated[int | None, typer.Option(help="How many with the reward 1.")] = None,
+    successes: Annotated[
+        str | None, typer.Option(metavar="INTEGER", help="How many with the reward 1.")
+    ] = None,
     rewards: Annotated[
         Path | None, typer.Option(help="In place of both: a file with a reward in each line.")
     ] = None,
@@ -417,14 +421,16 @@ def record_command(
     with one_line_errors("Nothing was recorded."), opened_store(store, witness) as found:
         if (rewards is None) is (people is None) or (people is None) is not (successes is None):
             raise ValueError("Expected --people and --successes, or --rewards.")
-        outcomes: Any = (people, successes)
-        if rewards is not None:
-            outcomes = list[float]()
-            for line in rewards.read_text(encoding="utf-8").splitlines():
-                try:
-                    outcomes.append(float(line))
-                except ValueError:  # it is not shown
-                    raise ValueError("Expected a number in each line of --rewards.") from None
+        outcomes: Any
+        try:
+            if rewards is None:
+                outcomes = people, int(str(successes))
+            else:
+                outcomes = list(map(float, rewards.read_text(encoding="utf-8").splitlines()))
+        except ValueError:  # it is not shown
+            raise ValueError(
+                "Expected --successes to be a whole number, or a number in each line of --rewards."
+            ) from None
         status = found[name].record(arm, outcomes, segment=segment, key=key)
         typer.echo(status)
 
