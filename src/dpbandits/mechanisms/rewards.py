@@ -51,18 +51,17 @@ def checked_reward(
         RewardError: not a number in [low, high].
     """
     x = read_or_none(number, value)
-    span = f"[{low:g}, {high:g}]"
     if x is None:
         raise RewardError(
-            f"Expected a {what} that is a number in {span}, got {no_number(value)} Nothing was "
-            "recorded."
+            f"Expected a {what} that is a number in [{low:g}, {high:g}], got {no_number(value)} "
+            "Nothing was recorded."
         )
     if low <= x <= high:
         return x
     found, remedy = flaw(x, cure)
     raise RewardError(
-        f"Expected a {what} in {span}, got {found} (not shown: {what}s are private). {remedy} "
-        "Nothing was recorded."
+        f"Expected a {what} in [{low:g}, {high:g}], got {found} (not shown: {what}s are private). "
+        f"{remedy} Nothing was recorded."
     )
 
 

@@ -2186,9 +2186,9 @@ def tell_pairs(
         sessions: by campaign; they take one call at a time together.
         session_of: returns the session of a decision.
     """
-    first = next(iter(sessions.values()))
-    with OneCall(first, releases=False):
-        for session in sessions.values():
+    first, *others = sessions.values()
+    with OneCall(first, releases=not first._holds_answers):
+        for session in others:
             session._refresh_view(releases=not session._holds_answers)
         checked = checked_tells(pairs, session_of)
         pairs.clear()
