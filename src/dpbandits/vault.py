@@ -100,9 +100,9 @@ class Line(NamedTuple):
         """Return this line and a later one as one, if both are of single records that follow one
         another; else None.
         """
-        is_single = all(line.stop - line.start == line.releases for line in (self, after))
-        if is_single and self.stop == after.start:
-            return Line(self.start, after.stop, self.releases + after.releases)
+        (start, middle, before), (begins, stop, releases) = self, after
+        if middle == begins and middle - start == before and stop - begins == releases:
+            return Line(start, stop, before + releases)
         return None
 
 
