@@ -332,6 +332,28 @@ class PureDP(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConcentratedDP(Mechanism):
+    """A mechanism with ρ-zCDP for replacing one record.
+
+    Args:
+        rho: ρ of one record.
+        grid: the grid that rewards are rounded to.
+    """
+
+    rho: Fraction
+    grid: Grid = Grid()
+    proof: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
+        require_grid(self.grid)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(measure="zCDP", rho=self.rho, grid=self.grid, proof=self.proof)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SeparableDP(PureDP, Separable):
     """A mechanism with pure ε-DP that treats every coordinate separately."""
 
@@ -533,7 +555,7 @@ class LazyCumulative(SeparableDP):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianBatches(NewestBatch):
+class GaussianBatches(ConcentratedDP, NewestBatch):
     """Release the newest batch's sum with one discrete Gaussian draw of variance 1/(2ρ).
 
     Guarantee: ρ-zCDP.
@@ -542,16 +564,7 @@ class GaussianBatches(NewestBatch):
     cost.
     """
 
-    rho: Fraction
-    grid: Grid = Grid()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
-        require_grid(self.grid)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(measure="zCDP", rho=self.rho, grid=self.grid, proof="gaussian_batches")
+    proof: ClassVar[str] = "gaussian_batches"
 
     @property
     def law(self) -> AnswerLaw:

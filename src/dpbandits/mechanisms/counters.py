@@ -20,11 +20,12 @@ import numpy as np
 
 from dpbandits.core.errors import HorizonError
 from dpbandits.core.inputs import MOST_ARMS, opaque, whole_number
-from dpbandits.core.privacy import Grid, Guarantee, as_fraction, printed, require_grid
+from dpbandits.core.privacy import Guarantee, printed
 from dpbandits.mechanisms.base import (
     Answer,
     AnswerLaw,
     Block,
+    ConcentratedDP,
     Mechanism,
     NoiseDraws,
     NoisedSum,
@@ -734,7 +735,7 @@ class RootMemory(NamedTuple):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class SquareRoot(RunningSums):
+class SquareRoot(ConcentratedDP, RunningSums):
     """Release every action's running sum after each of at most `leaves` blocks of whole records, by
     the square-root factorisation.
 
@@ -747,21 +748,16 @@ class SquareRoot(RunningSums):
     factorisation); Andersson and Pagh 2024 (weights shared by blocks of like age).
 
     Args:
-        rho: ρ of one record.
-        grid: the grid that rewards are rounded to.
         leaves: the most releases, up to 2^24.
         actions: number of actions.
     """
 
-    rho: Fraction
-    grid: Grid = Grid()
     leaves: int
     actions: int
     proof: ClassVar[str] = "square_root"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", as_fraction(self.rho, "rho"))
-        require_grid(self.grid)
+        super().__post_init__()
         self._check_sizes()
         if self.leaves > LONGEST:
             raise ValueError(
@@ -775,10 +771,6 @@ class SquareRoot(RunningSums):
                 f"{self.actions:,} actions, got {float(self.rho):.1g}. Use a coarser grid or a "
                 "larger budget."
             )
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return Guarantee(measure="zCDP", rho=self.rho, grid=self.grid, proof=self.proof)
 
     @cached_property
     def share(self) -> Fraction:
