@@ -13,7 +13,6 @@ from dpbandits.core.inputs import (
     Floats,
     Integers,
     numbers_in,
-    refuse_class,
     refuse_others,
     whole_number,
 )
@@ -259,7 +258,6 @@ def require_pair(policy: Any, environment: Any) -> None:
         TypeError: another object, or a class instead of an instance.
         ValueError: the numbers of arms differ.
     """
-    refuse_class(environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
     refuse_others(policy, Policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
     refuse_others(environment, Environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
     if policy.arms != environment.arms:

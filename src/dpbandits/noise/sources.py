@@ -93,25 +93,23 @@ class Process:
     process id.
     """
 
-    forks = 0  # number of forks between the first process and this one
     # OpenDP was loaded when this process was forked, so its generator's state was copied
     generator_is_a_copy = False
     id = os.getpid()
 
     @classmethod
     def forked(cls) -> None:
-        cls.forks += 1
         cls.generator_is_a_copy |= "opendp" in sys.modules
         cls.id = os.getpid()
 
     @classmethod
-    def now(cls) -> int:
-        """Return a number that differs between a child and its parent. Forks that Python does not
-        see show by the process id, if at all.
+    def has_copy(cls) -> bool:
+        """Return whether OpenDP's generator is a copy of a parent's. Forks that Python does not see
+        show by the process id, if at all.
         """
         if cls.id != os.getpid():
             cls.forked()
-        return cls.forks
+        return cls.generator_is_a_copy
 
 
 if hasattr(os, "register_at_fork"):  # where there is fork
@@ -288,7 +286,7 @@ class SecureNoise(Noise):
         return {"kind": self.kind, "fresh": True} if self.fresh else {"kind": self.kind}
 
     def _without_generator(self) -> bool:
-        return self.fresh or (Process.now() > 0 and Process.generator_is_a_copy)
+        return self.fresh or Process.has_copy()
 
     def _draws(self, family: str, sensitivity: int, cost: Fraction, count: int) -> list[int]:
         if self._without_generator():
