@@ -514,11 +514,11 @@ def require_shallow(data: object) -> None:
     raise damaged(f"it is nested more than {DEEPEST} levels deep")
 
 
-def checked_name(name: object) -> str:
+def checked_name(name: object, what: str = "campaign") -> str:
     """Return a public name: printable text of 1 to 200 characters."""
     if not is_line(name, NAME):
         raise ValueError(
-            f"Expected campaign to be a name of 1 to {NAME} characters that can be printed, got "
+            f"Expected {what} to be a name of 1 to {NAME} characters that can be printed, got "
             f"{shown(name)}."
         )
     return name

@@ -395,7 +395,7 @@ class CampaignStore(AbstractContextManager["CampaignStore"]):
         Raises:
             ValueError: no budget for a new scope, or another one for a known one.
         """
-        known = self.database.scope(checked_name(name))
+        known = self.database.scope(checked_name(name, "scope"))
         if known is None:
             if epsilon is None:
                 raise refusal(

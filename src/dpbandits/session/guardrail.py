@@ -72,7 +72,7 @@ class Guardrail:
     default: float = 0.0
 
     def __post_init__(self) -> None:
-        checked_name(self.name)
+        checked_name(self.name, "the first argument of Guardrail")
         for field_ in ("limit", "confidence", "default"):
             object.__setattr__(self, field_, number_within(getattr(self, field_), field_, 0, 1))
         if self.limit >= 1.0 or self.confidence in (0.0, 1.0):

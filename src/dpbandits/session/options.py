@@ -19,7 +19,7 @@ from dpbandits.core.inputs import (
     is_line,
     number,
     number_within,
-    refuse_class,
+    refuse_others,
     shown,
     whole_number,
 )
@@ -42,12 +42,7 @@ SegmentPart = TypeVar("SegmentPart")
 
 def require_policy(policy: object) -> None:
     """Refuse what is no policy, and a class of them."""
-    refuse_class(policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
-    if not isinstance(policy, Policy):
-        raise TypeError(
-            "Expected a policy such as dpbandits.DPKLUCB(arms=5, epsilon=1), got "
-            f"{type(policy).__name__}."
-        )
+    refuse_others(policy, Policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
     if isinstance(policy, JointDPLinTS):
         raise ValueError(
             f"{policy.name} keeps decisions private, and sessions and stores show them: play it in "

@@ -1385,36 +1385,25 @@ class Session:
         Raises:
             ValueError: the session cannot be closed so.
         """
-        arm = self._winner(winner)
-        if self._state.closing is not None:
-            require_same(self._state.closing, arm, read)
-        return arm
-
-    def _winner(self, winner: object) -> int | None:
-        """Return the number of the arm that is to win.
-
-        Raises:
-            ValueError: it cannot.
-        """
-        if winner is None:
-            return None
-        if self.policy.about.feedback != "bandit":
+        roster, closing = self._state.roster, self._state.closing
+        if winner is not None and self.policy.about.feedback != "bandit":
             raise coded(
                 "arms_fixed",
                 ValueError,
                 f"Expected no winner=: {self.policy.name} plays no single arms. Nothing was "
                 "changed.",
             )
-        roster = self._state.roster
-        number = roster.number(winner)
-        if roster.status[number] == "retired":
+        arm = None if winner is None else roster.number(winner)
+        if arm is not None and roster.status[arm] == "retired":
             raise coded(
                 "arm_retired",
                 ValueError,
-                f"Expected winner= to be an arm that was not retired; {roster.name(number)} was. "
+                f"Expected winner= to be an arm that was not retired; {roster.name(arm)} was. "
                 "Nothing was changed.",
             )
-        return number
+        if closing is not None:
+            require_same(closing, arm, read)
+        return arm
 
     def _require_open(self) -> None:
         if self._state.closing is not None:
