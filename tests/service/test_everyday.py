@@ -95,6 +95,7 @@ def test_notebooks_show_tables() -> None:
         assert "&lt;b&gt;" in shown
         assert "<b>" not in shown
         assert "No arm is named" in shown
+        assert "<th>rounds</th>" in shown  # a person who comes back has several
         assert campaign.decisions()._repr_html_().count("<tr>") == 21
         assert "40 rows, of which the first 20 are shown" in campaign.decisions()._repr_html_()
         lands = store.create("lands", policy, segments=["DE", "FR"])

@@ -31,6 +31,9 @@ INSTALL = {
 class Tabular(ABC):
     """Base class of results that can be converted to a table."""
 
+    heads: ClassVar[Mapping[str, str]] = {}
+    """What is shown in place of a column's name."""
+
     @abstractmethod
     def _columns(self) -> Mapping[str, Any]:
         """Return the columns by name, one value a row."""
@@ -58,7 +61,8 @@ class Tabular(ABC):
         rows = zip(*(column[:SHOWN_ROWS] for column in columns.values()), strict=True)
         more = f"<p>{many:,} rows, of which the first {SHOWN_ROWS} are shown.</p>"
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return html_table(list(columns), rows) + (more if many > SHOWN_ROWS else "") + notes
+        heads = [self.heads.get(name, name) for name in columns]
+        return html_table(heads, rows) + (more if many > SHOWN_ROWS else "") + notes
 
     def _notes(self) -> Sequence[str]:
         """Return what is said beside the table."""

@@ -68,6 +68,7 @@ class Lift(Rows[ArmLift]):
     caution: str | None = None
 
     kind: ClassVar[Any] = ArmLift
+    heads: ClassVar[Any] = {"people": "rounds"}
 
     def _arms(self, labels: Sequence[str]) -> str:
         return f"an arm beside the control arm {self.control!r}"
