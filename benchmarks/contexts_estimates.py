@@ -22,9 +22,10 @@ FRESH, ARMS = 1_000, 4
 COLUMNS = ("law", "budget", "what", "found", "error", "at least .95", "width", "runs")
 
 NOTE = """Share of intervals for .95 that hold the truth at the end of a run, and its standard error
-over runs, each with a law of its own: for 500 contexts each arm's mean, the effect between two
-arms, and its average; the values of 10 other policies over them (the best one, the worst one,
-even shares, random ones). width: on average. Means are linear in 8 features, "linear" within
+over runs, each with a law of its own: for 500 contexts each arm's mean, those of arms that were
+played less than half as often as on average, where there are any, the effect between two arms, and
+its average; the values of 10 other policies over them (the best one, the worst one, even shares,
+random ones). width: on average. Means are linear in 8 features, "linear" within
 [.1, .9], "low" within [.01, .1]. always: intervals of always=True.
 """
 
@@ -55,9 +56,11 @@ def covered(law: str, budget: str, rounds: int, run: int) -> dict[str, tuple[flo
     """By what is estimated, the share of intervals that hold, and their mean width."""
     place = place_of(law, FRESH + run)
     policy = dpb.DPLinTS(arms=ARMS, features=8, **BUDGETS[budget])
-    state: Any = ContextPlayer(policy, place, rounds, run)(np.array([rounds]), 0).state
+    played = ContextPlayer(policy, place, rounds, run)(np.array([rounds]), 0)
+    state: Any = played.state
     found, contexts = dpb.Predictions.of(policy, state), place.contexts[:500]
     always = dpb.Predictions.of(policy, state, always=True).means(contexts)
+    rarely = played.plays[0] * ARMS < rounds / 2
     truth, rng = place.chances[:500], np.random.default_rng([FRESH + run, 1])
     means, effect = found.means(contexts), found.effect(0, 1, contexts)
     average = found.effect(0, 1, contexts, average=True)
@@ -68,7 +71,7 @@ def covered(law: str, budget: str, rounds: int, run: int) -> dict[str, tuple[flo
     worth = [float((each * truth).sum(axis=1).mean()) for each in shares]
     both = [held(each, value) for each, value in zip(values, worth, strict=True)]
     widths = [float(each.high - each.low) for each in values]
-    return {
+    told = {
         "means": (held(means, truth), float((means.high - means.low).mean())),
         "effects": (
             held(effect, truth[:, 0] - truth[:, 1]),
@@ -81,6 +84,11 @@ def covered(law: str, budget: str, rounds: int, run: int) -> dict[str, tuple[flo
         "values": (float(np.mean(both)), float(np.mean(widths))),
         "means, always": (held(always, truth), float((always.high - always.low).mean())),
     }
+    if rarely.any():
+        rare = dpb.Estimated(*(each[:, rarely] for each in means))
+        width = float((rare.high - rare.low).mean())
+        told["means, rarely played"] = held(rare, truth[:, rarely]), width
+    return told
 
 
 def coverage_rows(rounds: int, runs: int) -> list[tuple[Any, ...]]:
@@ -88,13 +96,13 @@ def coverage_rows(rounds: int, runs: int) -> list[tuple[Any, ...]]:
     for law in ("linear", "low"):
         for budget in BUDGETS:
             each = [covered(law, budget, rounds, run) for run in range(runs)]
-            for what in each[0]:
-                shares, widths = np.array([found[what] for found in each]).T
-                error = shares.std(ddof=1) / np.sqrt(runs)
+            for what in dict.fromkeys(name for found in each for name in found):
+                shares, widths = np.array([found[what] for found in each if what in found]).T
+                error = shares.std(ddof=1) / np.sqrt(len(shares))
                 met = "yes" if shares.mean() >= 0.95 else "NO"
                 cells = f"{shares.mean():.3f}", f"{error:.3f}", met
-                rows.append((law, budget, what, *cells, f"{widths.mean():.3f}", runs))
-            print(*rows[-5:], sep="\n", flush=True)
+                rows.append((law, budget, what, *cells, f"{widths.mean():.3f}", len(shares)))
+            print(*rows[-6:], sep="\n", flush=True)
     return rows
 
 

@@ -326,11 +326,12 @@ class Predictions:
             always: False for intervals of one estimate at one time: a normal quantile, for rewards
                 of the largest variance, 1/4, and the most that the ridge can move an estimate. They
                 do not account for arms being chosen by earlier releases, for which estimates err to
-                one side at many contexts at once; so averages over contexts have the average of
-                their half-widths. Coverage is measured. True for intervals that hold for all
-                contexts and arms at all times at once, if no arm was added: proved under zCDP and
-                without privacy, a sketch under pure ε (proofs/context.md). They are several times
-                as wide. Both take the weights of each arm to have a norm of at most 1.
+                one side at many contexts at once: an arm that looked bad early is played rarely and
+                stays too low, and its intervals hold less often. Averages over contexts have the
+                average of their half-widths. Coverage is measured. True for intervals that hold for
+                all contexts and arms at all times at once, if no arm was added: proved under zCDP
+                and without privacy, a sketch under pure ε (proofs/context.md). They are several
+                times as wide. Both take the weights of each arm to have a norm of at most 1.
             units: the range of rewards; by default [0, 1].
             labels: names of the arms.
 
