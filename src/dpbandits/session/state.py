@@ -773,12 +773,7 @@ class View:
             else:
                 self.ready = progress.count(counted_as)
             self.records += 1
-            if answered:
-                self.asked_at_answer, self.expired_since = self.asked, 0
-            else:
-                self.expired_since += 1
-            if self.traffic.answers.open:
-                self._count_answer(id, counted_as, answered)
+            self._count_answer(id, counted_as, answered)
             if self.tables.follows or not answered:
                 self.tables.follow_resolved(event, self.number)
         elif kind is Asked:
@@ -795,12 +790,7 @@ class View:
                 self._remove_outstanding(event.id, play.counted_as)
             self.unread += 1
             self.void += event.why == "void"
-            if event.why == "told":
-                self.asked_at_answer, self.expired_since = self.asked, 0
-            elif event.why == "expired":
-                self.expired_since += 1
-            if self.traffic.answers.open:
-                self._count_answer(event.id, play.action, ANSWERED_BY_REASON[event.why])
+            self._count_answer(event.id, play.action, ANSWERED_BY_REASON[event.why])
             self._set_offer(self.offer._replace(last=0))  # one decision fewer fills the plan
             self.tables.follow_resolved(event, self.number)
         self.counted = at
@@ -823,8 +813,13 @@ class View:
         self.tables.note(event, self.number)
 
     def _count_answer(self, id: int, arm: Any, answered: bool | None) -> None:
-        answers = self.traffic.answers.with_resolved(id, arm, answered)
-        if answers is not self.traffic.answers:
+        """Count whether somebody answered; None: the decision is void."""
+        if answered:
+            self.asked_at_answer, self.expired_since = self.asked, 0
+        elif answered is False:
+            self.expired_since += 1
+        if self.traffic.answers.open:
+            answers = self.traffic.answers.with_resolved(id, arm, answered)
             self.traffic = replace(self.traffic, answers=answers)
 
     @property
@@ -995,15 +990,18 @@ class View:
                 else:
                     offer = self._next_offer(id, overdue)
                 overdue = self._with_next_check(offer, overdue)
-        play = offer.play
-        if play is None:
-            plan = offer.plan or self.log.plan
-            action = plan.action_at(id - offer.since, id, self.rng)
-            play = play_of(self.log.state, plan, action)
+        play = self._play_at(offer, id)
         active = self.log.state.roster.active
         if active is not None:
             self._require_among(active, play.action)
         return self._asked(play, offer, plans, overdue=overdue)
+
+    def _play_at(self, offer: Offer, id: int) -> Play:
+        """Return what decision `id` of an offer plays."""
+        if offer.play is not None:
+            return offer.play
+        plan = offer.plan or self.log.plan
+        return play_of(self.log.state, plan, plan.action_at(id - offer.since, id, self.rng))
 
     def _asked(
         self,
@@ -1168,11 +1166,7 @@ class View:
         state = self.log.state
         if self.policy.about.feedback == "bandit":
             return self._asked(self._arm(state.history.leader(eligible), 1.0, False), None)
-        play = self.play
-        if play is None:
-            plan = self.offer.plan or self.log.plan
-            at = self.asked + 1
-            play = play_of(state, plan, plan.action_at(at - self.offer.since, at, self.rng))
+        play = self._play_at(self.offer, self.asked + 1)
         return self._asked(replaced(play, learn=False), None)
 
     def winner_events(self, arm: int, count: int) -> list[Asked | Unread]:
