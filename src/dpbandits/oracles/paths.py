@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import Booleans, Floats, Integers, switch
+from dpbandits.core.inputs import Floats, switch
 from dpbandits.oracles.base import (
     DecisionSet,
     Label,
@@ -27,9 +27,12 @@ from dpbandits.oracles.matroids import Adjacency, adjacency, reachable
 # A simple path through a given arc: two node-disjoint paths, to the arc and from it.
 
 
-# (node, 0) is its entry, (node, 1) its exit; (-1, ...) are the common source and sink
-Node = tuple[int, int]
 ArcPath = list[tuple[int, int]]  # (arm, node it leads to); the start is separate
+
+NODES = 5_000
+"""The most nodes in the search tree of the integer program: some seconds. It is a count, so that an
+answer does not depend on the machine.
+"""
 
 
 def path_through(
@@ -41,21 +44,22 @@ def path_through(
     target} and the arc's ends (Menger), in either pairing. Directed: the pairing matters, and the
     question is hard in general (Fortune, Hopcroft and Wyllie 1980). If shortest paths intersect but
     two disjoint paths exist in some pairing, an integer program decides.
+
+    Raises:
+        ValueError: it cannot decide soon enough.
     """
     u, v = ends
-    if not directed:
-        pair = disjoint(table, (source, target), (u, v))
-        return (
-            None
-            if pair is None
-            else [step[0] for path in pair.values() for step in path[1]] + [arm]
-        )
-    if source == v or target == u:
+    if directed and (source == v or target == u):
         return None
     first, second = (source, u), (v, target)
-    arms = one_after_the_other(table, first, second) or one_after_the_other(table, second, first)
-    if arms is None and disjoint(table, (source, v), (u, target)) is not None:
-        arms = two_commodities(table, first, second)
+    if not directed:
+        arms = disjoint(table, (source, target), ends)
+    else:
+        arms = one_after_the_other(table, first, second) or one_after_the_other(
+            table, second, first
+        )
+        if arms is None and disjoint(table, (source, v), (u, target)) is not None:
+            arms = two_commodities(table, first, second)
     return None if arms is None else [*arms, arm]
 
 
@@ -95,30 +99,16 @@ def two_commodities(
     table: Adjacency, first: tuple[int, int], second: tuple[int, int]
 ) -> list[int] | None:
     """Return the arms of node-disjoint paths first[0] to first[1] and second[0] to second[1], by
-    integer programming.
+    integer programming; None if there are none.
 
     There are two unit flows, and at most one of them passes any node. Additional cycles of a
     solution are ignored.
     """
-    arcs = [(arm, u, v) for u, row in enumerate(table) for arm, v in row]
-    arms, tails, heads = np.array(arcs).T
-    used = disjoint_flows(tails, heads, len(table), first, second)
-    if used is None:
-        return None
-    onward = {int(tails[i]): (int(arms[i]), int(heads[i])) for i in np.flatnonzero(used)}
-    return [arm for start, stop in (first, second) for arm in followed(onward, start, stop)]
-
-
-def disjoint_flows(
-    tails: Integers, heads: Integers, nodes: int, first: tuple[int, int], second: tuple[int, int]
-) -> Booleans | None:
-    """Return which arcs, from tails to heads, the two flows use, shape (arcs,); None if there are
-    no such flows.
-    """
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
     from scipy.sparse import csr_array, eye_array, kron
 
-    arcs = len(tails)
+    arms, tails, heads = np.array([(arm, u, v) for u, row in enumerate(table) for arm, v in row]).T
+    nodes, arcs = len(table), len(arms)
     one, places = np.ones(arcs), np.arange(arcs)
     leaving = csr_array((one, (tails, places)), shape=(nodes, arcs))
     entering = csr_array((one, (heads, places)), shape=(nodes, arcs))
@@ -137,90 +127,49 @@ def disjoint_flows(
         constraints=[conserved, disjointed],
         integrality=1,
         bounds=Bounds(0, 1),
+        options={"node_limit": NODES},
     )
     if solution.x is None:
         if solution.status != 2:  # neither solved nor infeasible
-            raise RuntimeError(f"Could not decide whether disjoint paths exist: {solution.message}")
+            raise ValueError(
+                "Expected arcs that surely lie on a simple path, or surely on none: of some it "
+                "takes too long to say. Leave out arcs that lead back, or take directed=False."
+            )
         return None
-    return np.asarray((solution.x.reshape(2, -1) > 0.5).any(axis=0))
+    used = np.flatnonzero((solution.x.reshape(2, -1) > 0.5).any(axis=0))
+    onward = {int(tails[i]): (int(arms[i]), int(heads[i])) for i in used}
+    return [arm for start, stop in (first, second) for arm in followed(onward, start, (stop,))]
 
 
-def followed(onward: dict[int, tuple[int, int]], start: int, stop: int) -> list[int]:
-    """Return the arms from start to stop."""
+def followed(onward: dict[int, tuple[int, int]], start: int, stops: tuple[int, ...]) -> list[int]:
+    """Return the arms from start to the first of the stops."""
     arms = []
-    while start != stop:
+    while start not in stops:
         arm, start = onward[start]
         arms.append(arm)
     return arms
 
 
-def disjoint(
-    table: Adjacency, starts: tuple[int, int], stops: tuple[int, int]
-) -> dict[int, tuple[int, ArcPath]] | None:
-    """Return two node-disjoint paths from the starts to the stops, in either pairing, as start to
-    (stop, path); None if there are none.
-
-    It takes two augmentations of a unit flow in which every node has capacity 1.
+def disjoint(table: Adjacency, starts: tuple[int, int], stops: tuple[int, int]) -> list[int] | None:
+    """Return the arms of two node-disjoint paths from the starts to the stops, in either pairing;
+    None if there are none. They are a maximum flow in which every node has capacity 1.
     """
-    flow: dict[Node, dict[Node, int]] = {}  # where flow leaves each half node, and over which arm
-    for _ in range(2):
-        parents = augmenting(table, flow, starts, stops)
-        if parents is None:
-            return None
-        node: Node = (-1, 1)
-        while node != (-1, 0):
-            before, arm = parents[node]
-            if flow.get(node, {}).pop(before, None) is None:  # no flow to cancel: new flow
-                flow.setdefault(before, {})[node] = arm
-            node = before
-    return {start: traced(flow, start) for start in starts}
+    from scipy.sparse import csr_array  # slow to import
+    from scipy.sparse.csgraph import maximum_flow
 
-
-def augmenting(
-    table: Adjacency,
-    flow: dict[Node, dict[Node, int]],
-    starts: tuple[int, int],
-    stops: tuple[int, int],
-) -> dict[Node, tuple[Node, int]] | None:
-    """Search breadth-first over half nodes with capacity. Return for each its predecessor and the
-    arm between; None if the sink is not reached.
-    """
-    parents: dict[Node, tuple[Node, int]] = {}
-    cancelled: dict[Node, list[Node]] = {}
-    for before, onward in flow.items():
-        for after in onward:
-            cancelled.setdefault(after, []).append(before)
-    queue: list[Node] = [(-1, 0)]
-    for here in queue:
-        node, side = here
-        if here == (-1, 0):
-            ahead = [((start, 0), -1) for start in starts]
-        elif side == 0:
-            ahead = [((node, 1), -1)]
-        else:
-            ahead = [((other, 0), arm) for arm, other in table[node]]
-            ahead += [((-1, 1), -1)] if node in stops else []
-        ahead = [(after, arm) for after, arm in ahead if after not in flow.get(here, {})]
-        ahead += [(before, -1) for before in cancelled.get(here, [])]
-        for after, arm in ahead:
-            if after not in parents and after != (-1, 0):
-                parents[after] = (here, arm)
-                if after == (-1, 1):
-                    return parents
-                queue.append(after)
-    return None
-
-
-def traced(flow: dict[Node, dict[Node, int]], start: int) -> tuple[int, ArcPath]:
-    """Follow one unit of flow; return its end and its steps."""
-    path: ArcPath = []
-    node = start
-    while True:
-        after, arm = next(iter(flow[(node, 1)].items()))
-        if after == (-1, 1):
-            return node, path
-        node = after[0]
-        path.append((arm, node))
+    nodes = len(table)
+    source, sink = 2 * nodes, 2 * nodes + 1
+    # flow into node v arrives at v and leaves from nodes + v
+    arm_of = {(nodes + u, v): arm for u, row in enumerate(table) for arm, v in row}
+    arcs = [*arm_of, *((v, nodes + v) for v in range(nodes))]
+    arcs += [(source, start) for start in starts] + [(nodes + stop, sink) for stop in stops]
+    graph = csr_array((np.ones(len(arcs), np.int32), np.array(arcs).T), shape=(sink + 1,) * 2)
+    found = maximum_flow(graph, source, sink)
+    if found.flow_value < 2:
+        return None
+    used = zip(*(each.tolist() for each in (found.flow > 0).nonzero()), strict=True)
+    onward = {u - nodes: (arm_of[u, v], v) for u, v in used if (u, v) in arm_of}
+    return [arm for start in starts for arm in followed(onward, start, stops)]
 
 
 # Paths between two nodes of a network: the cheapest, or the most rewarding in an acyclic graph.

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpbandits.oracles import Paths, check_decision_set
+from dpbandits.oracles import paths as module
 from dpbandits.oracles.base import SuperArm
 from tests.oracles.instances import PATHS, draw
 
@@ -83,3 +84,18 @@ def test_the_pairing_of_disjoint_paths_matters() -> None:
     for seed in range(40):
         paths = draw("tangle", seed)
         assert set(paths.loops) == set(range(14)).difference(*simple_paths(paths))
+
+
+def test_what_takes_too_long_to_say_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On streets both ways it took minutes, and on larger maps days, to rule arcs out."""
+    monkeypatch.setattr(module, "NODES", 100, raising=False)
+    streets = [
+        (6 * i + j, 6 * (i + di) + j + dj)
+        for i in range(6)
+        for j in range(6)
+        for di, dj in ((0, 1), (1, 0))
+        if max(i + di, j + dj) < 6
+    ]
+    city = Paths([*streets, *((v, u) for u, v in streets)], 0, 35)
+    with pytest.raises(ValueError, match="takes too long to say"):
+        city.cover()
