@@ -343,21 +343,13 @@ class DecisionSet(ABC):
         if kind != cls.__name__:
             raise ValueError(f"Expected data of kind {cls.__name__!r}, got {shown(kind)}.")
         given = {name: value for name, value in data.items() if name != "kind"}
-        unknown = sorted(set(given) - set(signature(cls).parameters))
-        if unknown:
+        try:
+            signature(cls).bind(**given)
+        except TypeError as error:
+            takes = ", ".join(signature(cls).parameters)
             raise ValueError(
-                f"{cls.__name__} does not take {', '.join(unknown)}; it takes "
-                f"{', '.join(signature(cls).parameters)}."
-            )
-        missing = [
-            p.name
-            for p in signature(cls).parameters.values()
-            if p.default is p.empty and p.name not in given
-        ]
-        if missing:
-            raise ValueError(
-                f"Expected data of a {cls.__name__} to have {', '.join(missing)}, too."
-            )
+                f"Expected data of a {cls.__name__}, which takes {takes}: {error}."
+            ) from None
         return cls(**given)
 
     def __eq__(self, other: object) -> bool:

@@ -312,10 +312,8 @@ def greedy_cover(sets: ReachableSets, candidates: Integers, nodes: int, k: int) 
     gains = np.bincount(sets.node, sets.weight[sets.member], minlength=nodes)
     left = np.ones(len(sets.weight), dtype=bool)
     chosen: list[int] = []
-    open_ = np.ones(len(candidates), dtype=bool)
     for _ in range(k):
-        best = int(np.where(open_, gains[candidates], -np.inf).argmax())
-        open_[best] = False
+        best = int(gains[candidates].argmax())
         chosen.append(best)
         seed = int(candidates[best])
         hit = sets.member[by_node[node_start[seed] : node_start[seed + 1]]]
@@ -325,6 +323,7 @@ def greedy_cover(sets: ReachableSets, candidates: Integers, nodes: int, k: int) 
         ends = np.cumsum(counts)
         at = np.arange(counts.sum()) + np.repeat(set_start[hit] - ends + counts, counts)
         gains -= np.bincount(sets.node[at], np.repeat(sets.weight[hit], counts), minlength=nodes)
+        gains[seed] = -np.inf
     return chosen
 
 

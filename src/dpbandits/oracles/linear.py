@@ -40,9 +40,6 @@ probability about 2⁻⁶¹, unless it was constructed so; for a matroid with 2,
 error has probability below 2⁻⁵⁰. An error would cost regret, never privacy.
 """
 
-FEW = 128
-"""Residues that Python's own whole numbers multiply in less time than NumPy's."""
-
 LOW = 2**31 - 1
 
 Residues = NDArray[np.int64]
@@ -78,15 +75,7 @@ def times(a: Residues, b: Residues, prime: int) -> Residues:
 
 def pivoted(table: Residues, row: int, e: int, prime: int) -> Residues:
     """Return the table after arm e replaces this row's arm: its column is a unit vector."""
-    inverse = pow(int(table[row, e]), -1, prime)
-    if table.size <= FEW:
-        of = [x * inverse % prime for x in table[row].tolist()]
-        rows = [
-            [(x - at[e] * u) % prime for x, u in zip(at, of, strict=True)] for at in table.tolist()
-        ]
-        rows[row] = of
-        return np.array(rows, np.int64)
-    unit = times(table[row], np.array(inverse), prime)
+    unit = times(table[row], np.array(pow(int(table[row, e]), -1, prime)), prime)
     left = table - times(table[:, e, None], unit, prime)
     left += prime * (left < 0)
     left[row] = unit
