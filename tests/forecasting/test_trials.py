@@ -3,7 +3,6 @@
 import heapq
 from datetime import timedelta
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from dpbandits.forecasting.trials import (
     answers_of,
     play_trial,
     turns_of,
-    with_compiled_formulas,
 )
 from dpbandits.policies.forgetful import LazyBetas
 from dpbandits.session.arms import Assignment
@@ -331,23 +329,3 @@ def test_answers_that_are_lost_never_come() -> None:
 def test_a_share_of_people_may_be_a_fraction() -> None:
     found = dpb.forecast([0.5, 0.4], 50, 1, draws=2, silent=Fraction(1, 4))
     assert "0.25 of people never answer" in found.about
-
-
-def dp_klucb_score(*given: float) -> float:
-    """A formula of the caller's own, of the name of one of ours."""
-    return -given[1]
-
-
-class Own(dpb.DPKLUCB):
-    @cached_property
-    def rule(self) -> Any:
-        return super().rule._replace(score=dp_klucb_score)
-
-
-def test_an_own_formula_of_the_name_of_one_of_ours_is_played() -> None:
-    """A forecast with least shares played ours in its place."""
-    own = Own(arms=3, epsilon=2, first=8, grid=1)
-    assert with_compiled_formulas(own).rule.score is dp_klucb_score
-    assert with_compiled_formulas(POLICY).rule.score is not POLICY.rule.score
-    plays = play_trial(own, MEANS, AT, Conditions(400, FEW), 1, 0.05).plays[-1]
-    assert plays.argmax() == 0  # which has the lowest mean

@@ -246,7 +246,6 @@ def turns_of(
     policy: Policy, rates: Floats, at: Integers, how: Conditions, seed: int
 ) -> Iterator[Turn]:
     """Play a trial in the way that is fastest for it."""
-    policy = with_compiled_formulas(policy)
     if how.present:
         return in_a_session(policy, rates, at, how, seed)
     if how.period:
@@ -256,23 +255,6 @@ def turns_of(
     if policy.about.every_round:
         return one_by_one(policy, rates, at, how, seed)
     return steps_of(policy, rates, how, seed)
-
-
-def with_compiled_formulas(policy: Any) -> Any:
-    """Return the policy with its scalar formulas compiled, if it has a rule of ours."""
-    from dpbandits.simulation.compiled.jit import FORMULAS  # Numba's import takes a second
-
-    rule: Any = getattr(policy, "rule", None)
-    compiled = dict[str, Any]()
-    for part in ("score", "size"):
-        formula = getattr(rule, part, None)
-        found = FORMULAS.get(getattr(formula, "__name__", ""))
-        if found is None or found.py_func.__code__ is not getattr(formula, "__code__", None):
-            return policy  # one of the caller's own may have the name of one of ours
-        compiled[part] = found
-    policy = replace(policy)
-    policy.__dict__["rule"] = rule._replace(**compiled)
-    return policy
 
 
 def in_a_session(
