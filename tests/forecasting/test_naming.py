@@ -8,21 +8,22 @@ from msgspec.structs import replace
 
 import dpbandits as dpb
 from dpbandits.forecasting.forecast import expected_bounds, named_after, plain_schedule, schedule_of
-from dpbandits.session.beliefs import interval
+from dpbandits.session.beliefs import GROWTH, interval
 from tests.session.campaigns import campaign
 
 
-@pytest.mark.parametrize("cls", [dpb.DPKLUCB, dpb.AdaPUCB, dpb.LazyDPTS])
+@pytest.mark.parametrize("cls", [dpb.DPKLUCB, dpb.AdaPUCB, dpb.LazyDPTS, dpb.DPUCBBound])
 def test_bounds_are_those_of_beliefs(cls: type[dpb.DPKLUCB]) -> None:
-    """Of an arm that is played by itself, at its last release, were its total as expected."""
+    """Of an arm that is played by itself, at its last release, were its totals as expected. Where
+    noise is drawn anew that is what the rows that `beliefs` keeps have in common.
+    """
     policy = cls(arms=1, epsilon=1)
-    history = campaign(policy, [0.4], 2000, 1, growth=1.0)
+    redraws = cls is dpb.DPUCBBound
+    history = campaign(policy, [0.4], 2000, 1, growth=GROWTH if redraws else 1.0)
     arm = history.arms[0]
-    last = arm.kept[-1]
-    row = replace(last, total=0.4 * last.rounds)
-    only = history.__class__(
-        history.reader, (replace(arm, kept=(row,), newest=row),), 1, history.growth
-    )
+    rows = tuple(replace(row, total=0.4 * row.rounds) for row in arm.kept[0 if redraws else -1 :])
+    known = (replace(arm, kept=rows, newest=rows[-1]),)
+    only = history.__class__(history.reader, known, 1, history.growth)
     wanted = interval(only, 0, 0.05)
     assert wanted is not None
     schedule = schedule_of(policy, 2000)

@@ -57,11 +57,13 @@ from dpbandits.policies.named import EVERY_POLICY, NO_ABOUT, close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.session.arms import Assignment, assignment_of
 from dpbandits.session.beliefs import (
+    GROWTH,
     Belief,
     MeanReader,
     ReleaseHistory,
     least_bounds,
     level,
+    row_levels,
 )
 from dpbandits.session.evidence import NoiseMoments
 from dpbandits.session.options import checked_rewards_range
@@ -287,18 +289,20 @@ MOST_RELEASES = 3000
 
 class Schedule(NamedTuple):
     """What an arm's releases have inside: rounds, increasing, and the noise's moments, shape
-    (releases, thetas). level: ln(1/share) of each theta, for one arm on one side. ends: as in
-    `MeanReader`. grows: whether every reward brings a draw. onward: whether rounds beyond the last
-    of these are released, too.
+    (releases, thetas). levels: ln(1/share) of each theta, for one arm on one side, shape
+    (releases,). ends: as in `MeanReader`. grows: whether every reward brings a draw. onward:
+    whether rounds beyond the last of these are released, too. redraws: whether noise is drawn anew;
+    then the rows are those that `beliefs` keeps, and an interval is what all so far have in common.
     """
 
     rounds: Integers
     moments: Floats
     thetas: Floats
-    level: float
+    levels: Floats
     ends: tuple[float, float]
     grows: bool
     onward: bool
+    redraws: bool = False
 
 
 def schedule_of(policy: Policy, visitors: int) -> Schedule | None:
@@ -311,14 +315,14 @@ def schedule_of(policy: Policy, visitors: int) -> Schedule | None:
         return None
     noise = NoiseMoments(law)
     u = level(ReleaseHistory.of(policy), 0, 1.0 - CONFIDENCE, len(noise.thetas))
-    if law.redraws:  # as many rows as `beliefs` keeps
-        rows = 12.0 + np.log(visitors) / np.log(1.1)
-        u += float(np.log(rows * (rows + 1.0)))
+    levels = row_levels(len(kept), u, law.redraws)
     rounds = np.array([row.rounds for row in kept])
     moments = noise.of_each(row.draws for row in kept)
     onward = alone.arms[0].answers == MOST_RELEASES
     reader = alone.reader
-    return Schedule(rounds, moments, noise.thetas, u, reader.ends, reader.reports, onward)
+    return Schedule(
+        rounds, moments, noise.thetas, levels, reader.ends, reader.reports, onward, law.redraws
+    )
 
 
 def plain_schedule(arms: int) -> Schedule:
@@ -326,13 +330,14 @@ def plain_schedule(arms: int) -> Schedule:
     noise = NoiseMoments(AnswerLaw("none"))
     u = float(np.log(2.0 * len(noise.thetas) * (arms + 1) / (1.0 - CONFIDENCE)))
     nothing = np.zeros((1, len(noise.thetas)))
-    return Schedule(np.array([1]), nothing, noise.thetas, u, (0.0, 1.0), False, True)
+    return Schedule(np.array([1]), nothing, noise.thetas, np.array([u]), (0.0, 1.0), False, True)
 
 
 def one_arm_alone(policy: Policy, visitors: int) -> ReleaseHistory:
     """All releases of an arm that is played by itself; rewards are nobody's."""
-    history, state, t = ReleaseHistory.of(policy, growth=1.0), policy.init(), 0
     mechanism, noise = policy.reader, SimulatedNoise(0)
+    growth = GROWTH if mechanism.law is not None and mechanism.law.redraws else 1.0
+    history, state, t = ReleaseHistory.of(policy, growth=growth), policy.init(), 0
     memory = mechanism.init(1)
     for step in range(MOST_RELEASES):
         plan = policy.plan(state, PublicRng(0, step))
@@ -372,12 +377,19 @@ def expected_bounds(schedule: Schedule, plays: Integers, means: Floats) -> tuple
     if schedule.grows:
         moments = moments * (rounds / schedule.rounds[at.ravel()])[:, None]
     summed = np.broadcast_to((zero + means * (one - zero))[:, None, :], plays.shape).ravel()
-    u = np.full(len(rounds), schedule.level)
+    u = schedule.levels[at.ravel()]
     high = least_bounds(rounds * summed, rounds, moments, u, schedule.thetas)
     low = 1.0 - least_bounds(rounds * (1.0 - summed), rounds, moments, u, schedule.thetas)
-    nothing = (at < 0).ravel()
-    low[nothing], high[nothing] = 0.0, 1.0
-    return low.reshape(plays.shape), high.reshape(plays.shape)
+    low, high = low.reshape(plays.shape), high.reshape(plays.shape)
+    if schedule.redraws:  # what the intervals so far have in common
+        of_arm, size = schedule.rounds[:, None], (len(means), len(schedule.rounds), means.shape[1])
+        rows = expected_bounds(
+            schedule._replace(redraws=False), np.broadcast_to(of_arm, size), means
+        )
+        lows, highs = np.maximum.accumulate(rows[0], 1), np.minimum.accumulate(rows[1], 1)
+        low = np.maximum(low, np.take_along_axis(lows, np.maximum(at, 0), 1))
+        high = np.minimum(high, np.take_along_axis(highs, np.maximum(at, 0), 1))
+    return np.where(at < 0, 0.0, low), np.where(at < 0, 1.0, high)
 
 
 # `dpb.forecast`: before a trial, what will privacy cost?
