@@ -1,6 +1,5 @@
 """Numbers that the proofs state, counted again."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import Hybrid
 from dpbandits.mechanisms.counters import segment_size
-from dpbandits.policies.formulas.indices import d_eps
 
 
 class Prices:
@@ -50,44 +48,3 @@ def test_hybrid_price_by_segment(segments: Any, root: bool) -> None:
     for r, cost in worst.items():
         assert cost == (Fraction(1, 2) if r == 0 else 1 + Fraction(1, 2 * r) if root else 1)
     assert max(worst.values()) == hybrid.guarantee.cost
-
-
-def test_discrete_laplace_facts() -> None:
-    """discrete_noise 3 to 6: moments, convex order, coupling and tail."""
-    for a in (1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0):
-        p, slack = math.exp(-a), 1 + 1e-9
-        variance = 2 * p / (1 - p) ** 2
-        assert variance == pytest.approx(1 / (2 * math.sinh(a / 2) ** 2))
-        assert variance <= 2 / a**2
-        for share in (0.1, 0.5, 0.9, 0.99):
-            moment = math.sinh(a / 2) ** 2 / (
-                math.sinh(a * (1 + share) / 2) * math.sinh(a * (1 - share) / 2)
-            )
-            assert moment <= slack / (1 - share**2)
-        for step in range(1, 201):
-            x = step / 20
-            k = math.floor(x)
-            tail = 2 * p ** math.ceil(x) / (1 + p)
-            assert (
-                tail
-                <= (1 + math.tanh(a / 2)) * math.exp(-a * x) * slack
-                <= (1 + a / 2) * math.exp(-a * x) * slack**2
-            )
-            # integrated tails
-            assert (
-                p**k * (p / (1 - p * p) - (x - k) * p / (1 + p))
-                <= math.exp(-a * x) / (2 * a) * slack
-            )
-            # P[X > x], between the continuous tails one step further and one step nearer
-            above = p ** (k + 1) / (1 + p)
-            nearer = math.exp(-a * (x - 1)) / 2 if x >= 1 else 1 - math.exp(-a * (1 - x)) / 2
-            assert math.exp(-a * (x + 1)) / 2 <= above * slack <= nearer * slack**2
-
-
-def test_divergence_is_at_least_what_dp_klucb_says() -> None:
-    """dp_klucb: d_ε(x, x + Δ) >= min(εΔ/2, 2Δ²)."""
-    for eps in (0.05, 0.5, 1.0, 5.0):
-        for i in range(1, 20):
-            for j in range(i + 1, 20):
-                gap = (j - i) / 20
-                assert d_eps(i / 20, j / 20, eps) >= min(eps * gap / 2, 2 * gap * gap) * (1 - 1e-12)

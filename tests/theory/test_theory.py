@@ -51,19 +51,6 @@ def test_privacy_never_lowers_a_bound() -> None:
     assert all(a <= b for a, b in zip(central, local, strict=True))
 
 
-@pytest.mark.parametrize("eps", [0.05, 0.5, 1.0, 3.0])
-def test_randomised_response_obeys_and_meets_the_contraction(eps: float) -> None:
-    """kl of the bits is at most tanh²(ε/2)·kl, and reaches it as two means near 1/2 meet."""
-    factor = math.tanh(eps / 2) ** 2
-
-    def bit(r: float) -> float:
-        return (r * math.exp(eps) + 1 - r) / (1 + math.exp(eps))
-
-    for p, q in np.random.default_rng(1).uniform(0.01, 0.99, (200, 2)):
-        assert kl(bit(p), bit(q)) <= factor * kl(p, q) * (1 + 1e-9) + 1e-15
-    assert kl(bit(0.5), bit(0.501)) == pytest.approx(factor * kl(0.5, 0.501), rel=1e-4)
-
-
 @pytest.mark.parametrize("name", POLICIES)
 def test_orders_grow_with_rounds_or_say_nan(name: str) -> None:
     policy = examples(name)[0]
