@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,6 +38,26 @@ def test_it_is_the_supremum(n: int, eps: float) -> None:
                 found = max(0.0, -float(slow.fun))
                 assert value == pytest.approx(found, rel=1e-7, abs=rounding(n, eps))
                 assert value >= found - rounding(n, eps)
+
+
+@pytest.mark.parametrize(("n", "eps"), [(8, 0.5), (32, 1.0), (200, 0.2)])
+@pytest.mark.parametrize("count", [1, 4])
+def test_evidence_is_as_rare_as_it_says(n: int, eps: float, count: int) -> None:
+    """P(x <= 1/2, I(x; 1/2) >= u) <= e^−u, exactly, for n coins of mean 1/2 and discrete Laplace
+    draws on eighths of a reward: step 1 of proofs/dp_rate_imed.md.
+    """
+    reach = math.ceil(100 * 8 / eps)  # what is beyond has probability e^−100
+    one = np.exp(-np.abs(np.arange(-reach, reach + 1)) * eps / 8)
+    law = np.zeros(8 * n + 1)
+    law[::8] = [math.comb(n, k) * 0.5**n for k in range(n + 1)]
+    for _ in range(count):
+        law = np.convolve(law, one / one.sum())
+    x = (np.arange(len(law)) - count * reach) / (8 * n)
+    x, law = np.clip(x[x <= 0.5], 0.0, 0.5), law[x <= 0.5]
+    rates = {mean: exact_rate(mean, 0.5, n, count, eps) for mean in np.unique(x)}
+    every = np.array([rates[mean] for mean in x])
+    for u in np.unique(every):
+        assert law[every >= u].sum() <= math.exp(-u) * (1 + 1e-9)
 
 
 @given(means, means, rounds, draws, epsilons)
