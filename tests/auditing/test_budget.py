@@ -25,7 +25,7 @@ from dpbandits.auditing.tables import Neighbours, neighbouring
 from dpbandits.core.inputs import Floats
 from dpbandits.mechanisms import Answer
 from dpbandits.mechanisms.base import SeparableDP
-from tests.auditing.boxes import Clock
+from tests.auditing.boxes import Clock, Coin
 
 
 @pytest.mark.parametrize("each", [0.0, 1e-7, 1e-3, 0.1])
@@ -129,20 +129,14 @@ def test_arrays_give_up_where_one_run_would_not() -> None:
         noise.laplace(0, sensitivity=1, epsilon=Fraction(1))
 
 
-class Sluggish:
+class Sluggish(Coin):
     """A black box that takes a second of the clock for a decision."""
 
     clock: Clock
 
-    def __init__(self, seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
-
     def select(self) -> int:
         self.clock.now += 1
-        return int(self.rng.integers(2))
-
-    def update(self, arm: int, reward: float) -> None:
-        pass
+        return super().select()
 
 
 def test_a_slow_black_box_is_not_played_on_long_tapes(monkeypatch: pytest.MonkeyPatch) -> None:
