@@ -1,21 +1,15 @@
-"""What can be computed of proofs/joint_release.md: the bound, Lemma A and honest sizes."""
+"""What can be computed of proofs/joint_release.md: the bound and honest sizes."""
 
 import math
 import re
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 
-from dpbandits.policies.formulas.indices import d_eps, log_laplace
-from dpbandits.policies.formulas.joint import joint_variance, log_moment, rate_index
-from dpbandits.simulation.compiled.jit import rate_index as compiled
+from dpbandits.policies.formulas.indices import d_eps
+from dpbandits.policies.formulas.joint import joint_variance, rate_index
 from tests.noise.cubes import coordinate_law
 from tests.places import REPOSITORY
-
-pytestmark = pytest.mark.long  # numbers of a proof: code changes seldom move them
 
 PAGE = (REPOSITORY / "proofs" / "joint_release.md").read_text(encoding="utf-8")
 
@@ -42,63 +36,6 @@ def test_the_best_theta_costs_nothing(k: int, times: int) -> None:
             assert whole[totals <= failing.max()].sum() <= math.exp(-u)
 
 
-@given(
-    eps=st.floats(0.05, 4),
-    n=st.integers(1, 3000),
-    k=st.integers(1, 17),
-    releases=st.integers(1, 12),
-    mean=st.floats(0.01, 0.99),
-    low=st.floats(-0.5, 1.0),
-    u=st.floats(1.2, 30),
-)
-@settings(max_examples=400, derandomize=True)
-def test_lemma_a_s_grid(
-    eps: float, n: int, k: int, releases: int, mean: float, low: float, u: float
-) -> None:
-    """Where f reaches u, it has u − 1 at a point of the grid that the lemma counts."""
-    assume(releases <= n)
-    total, dimensions = low * n * mean, k * releases
-
-    def f(share: float) -> float:
-        theta = share * eps
-        reward = theta * total + n * log_laplace(mean, theta)
-        return -reward - releases * log_moment(k, share)
-
-    found = minimize_scalar(
-        lambda y: -f(y), bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-12}
-    )
-    best, top = float(found.x), -float(found.fun)
-    assume(top >= u)
-    least = min(eps / 2, u / (n + 2 * dimensions / eps))
-    assert best * eps >= least * (1 - 1e-6)
-    point = max(1, math.ceil(math.log(best) / math.log1p(-1 / u)))
-    assert f((1 - 1 / u) ** point) >= u - 1 - 1e-6 * top
-    assert point <= u * math.log(2 + (eps + 2 * k) * n / u) + 2
-
-
-def lemma_a(u: float, t: float, eps: float, size: int) -> float:
-    return math.exp(1 - u) * (u * math.log(2 + (eps + 2 * size) * t / u) + 2)
-
-
-def test_lemma_a_holds_where_sizes_are_chosen_from_answers() -> None:
-    """At level 8; wrongly refuted with probability 1e-6. Random, with a seed."""
-    rng, runs, mean, eps, k, rounds = np.random.default_rng(12), 3_000, 0.4, 1.0, 3, 600
-    failed = 0
-    for _ in range(runs):
-        total, n, drawn = 0.0, 0, np.zeros(k + 1, np.int64)
-        wrong = False
-        while n < rounds:
-            block = 8 if n and total < mean * n else max(8, n // 2)
-            total += rng.binomial(block, mean) + rng.gamma(k + 1, 1 / eps) * rng.uniform(-1, 1)
-            n += block
-            drawn[k] += 1
-            wrong = wrong or compiled(total, n, drawn, 8.0, eps) < mean
-        failed += wrong
-    most = lemma_a(8.0, 1.5 * rounds, eps, k)
-    assert most < 0.06
-    assert failed / runs <= most + math.sqrt(math.log(1e6) / (2 * runs))
-
-
 def let_go(dimension: int, deviation: float, eps: float) -> float:
     """Rounds until a bound at ln 10⁶ lets go of .6: mean over first batches of 14–16 deviations."""
     found = []
@@ -114,6 +51,7 @@ def let_go(dimension: int, deviation: float, eps: float) -> float:
     return float(np.mean(found))
 
 
+@pytest.mark.long  # numbers of a page: code changes seldom move them
 def test_honest_sizes() -> None:
     """The page's numbers: K = 17, epsilon 1."""
     sizes = (
