@@ -13,6 +13,7 @@ import pytest
 from benchmarks.service.postgres import Server, missing, running
 from sqlalchemy import Engine
 
+from dpbandits.noise import SimulatedNoise
 from dpbandits.service import database
 from dpbandits.service.database import Database
 from dpbandits.service.opening import open_store
@@ -61,6 +62,13 @@ def server() -> Iterator[Server]:
     # not within pytest's own folder: the server runs as somebody else, who may not enter that
     with running() as server:
         yield server
+
+
+@pytest.fixture
+def store() -> Iterator[Any]:
+    """A store in memory with a key and simulated noise."""
+    with open_store("memory:", key=KEY, noise=SimulatedNoise(1)) as store:
+        yield store
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -96,10 +96,9 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["threads", "asyncio"])
-def far(request: pytest.FixtureRequest) -> Iterator[Make]:
-    with dpb.open_store("memory:", key=bytes(32), noise=dpb.SimulatedNoise(1)) as store:
-        store.create("trial", POLICY, privacy_unit="user", max_contributions=5)
-        yield lambda **options: Far(store, request.param, **options)
+def far(store: Any, request: pytest.FixtureRequest) -> Make:
+    store.create("trial", POLICY, privacy_unit="user", max_contributions=5)
+    return lambda **options: Far(store, request.param, **options)
 
 
 @pytest.mark.parametrize("how", AWAY)
@@ -231,14 +230,13 @@ def test_refusals_pass_through_a_fallback(far: Make) -> None:
 
 
 @pytest.mark.parametrize("fallback", ["bleu", 2, -1])
-def test_a_fallback_that_is_none_of_the_arms_is_refused(fallback: Any) -> None:
-    with dpb.open_store("memory:") as store:
-        store.create("trial", POLICY)
-        far = Far(store, "threads", fallback=fallback)
-        for call in (lambda: far.away["trial"], lambda: far.away.create("other", POLICY)):
-            with pytest.raises(ValueError, match=r"fallback=.*'blue', 'green'"):
-                call()
-        assert list(store) == ["trial"]
+def test_a_fallback_that_is_none_of_the_arms_is_refused(store: Any, fallback: Any) -> None:
+    store.create("trial", POLICY)
+    far = Far(store, "threads", fallback=fallback)
+    for call in (lambda: far.away["trial"], lambda: far.away.create("other", POLICY)):
+        with pytest.raises(ValueError, match=r"fallback=.*'blue', 'green'"):
+            call()
+    assert list(store) == ["trial"]
 
 
 CALLS: dict[str, Callable[[RemoteStore], object]] = {
@@ -280,7 +278,7 @@ def test_what_is_no_reply_of_a_server_is_an_error(
 
 
 @pytest.mark.parametrize("silent", [[1], [1, 3]], ids=["its own", "while another is made void"])
-def test_a_task_that_is_cancelled_leaves_nothing_pending(silent: list[int]) -> None:
+def test_a_task_that_is_cancelled_leaves_nothing_pending(store: Any, silent: list[int]) -> None:
     class Slow(Faults):
         """Of whose replies some never come."""
 
@@ -293,7 +291,7 @@ def test_a_task_that_is_cancelled_leaves_nothing_pending(silent: list[int]) -> N
                 await asyncio.Event().wait()
             return answer
 
-    async def asked(store: CampaignStore) -> None:
+    async def asked() -> None:
         slow = Slow(store)
         client = httpx.AsyncClient(transport=slow, base_url="http://localhost")
         async with AsyncRemoteStore("http://localhost", client=client) as far:
@@ -310,9 +308,8 @@ def test_a_task_that_is_cancelled_leaves_nothing_pending(silent: list[int]) -> N
                 await trial.tell("0" * 32, 1)
             assert store["trial"].summary().waiting == 0
 
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        store.create("trial", POLICY)
-        asyncio.run(asked(store))
+    store.create("trial", POLICY)
+    asyncio.run(asked())
 
 
 def test_a_silent_server_holds_no_site_up() -> None:

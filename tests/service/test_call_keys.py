@@ -45,12 +45,11 @@ def test_who_tries_words_finds_none(tmp_path: Path, key: bytes | None) -> None:
     assert not plain & (found[0] | found[1])
 
 
-def test_callers_with_one_word_are_apart() -> None:
-    with dpb.open_store("memory:") as store:
-        campaign = store.create("trial", POLICY)
-        one, other = (campaign.do(Ask(key="visit"), by=who) for who in ("a", "b"))
-        assert one != other
-        assert campaign.do(Ask(key="visit"), by="a") == one
+def test_callers_with_one_word_are_apart(store: Any) -> None:
+    campaign = store.create("trial", POLICY)
+    one, other = (campaign.do(Ask(key="visit"), by=who) for who in ("a", "b"))
+    assert one != other
+    assert campaign.do(Ask(key="visit"), by="a") == one
 
 
 @pytest.mark.parametrize("by", ["a\nb", "x" * 201, 10**30, True, [1, 2]])

@@ -17,7 +17,6 @@ import dpbandits as dpb
 from dpbandits.policies import contextual
 from dpbandits.session.contexts import packed
 from dpbandits.session.options import OPTIONS_WITH_CONTEXTS
-from tests.service.conftest import KEY
 from tests.service.http.web import client_of, remote
 from tests.service.timelines import Lite, inside
 
@@ -227,8 +226,8 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def test_options_are_taken_or_refused_as_the_table_says() -> None:
-    store, people = dpb.open_store("memory:", key=KEY), {"user": "anna"}
+def test_options_are_taken_or_refused_as_the_table_says(store: Any) -> None:
+    people = {"user": "anna"}
     for option, value in GIVEN.items():
         is_personal = option in ("max_contributions", "privacy_unit", "window")
         options = {**(PEOPLE if is_personal else {}), option: value}

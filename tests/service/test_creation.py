@@ -144,8 +144,7 @@ def test_over_http_and_on_the_command_line(lite: Lite, monkeypatch: pytest.Monke
 # Noise, and names
 
 
-def test_noise_is_a_known_source_s() -> None:
-    store = dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
+def test_noise_is_a_known_source_s(store: Any) -> None:
     own = type("Mine", (dpb.SecureNoise,), {})(), type("Sim", (dpb.SimulatedNoise,), {})(1)
     for noise in own:
         with pytest.raises(TypeError, match="noise="):
@@ -155,8 +154,7 @@ def test_noise_is_a_known_source_s() -> None:
     assert "secure noise" in str(campaign.guarantee)
 
 
-def test_a_seed_is_a_whole_number() -> None:
-    store = dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
+def test_a_seed_is_a_whole_number(store: Any) -> None:
     for seed in ("a", True, 1.5):
         with pytest.raises(ValueError, match=f"Expected seed={seed!r}"):
             store.create("c", ARMS, seed=seed)  # type: ignore[arg-type]

@@ -62,45 +62,43 @@ def test_decisions_are_all_of_them(make: Open, monkeypatch: pytest.MonkeyPatch) 
         assert seen.decisions(limit=2).after == 2
 
 
-def test_columns_have_the_same_types_when_they_are_empty() -> None:
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        empty, full = store.create("empty", POLICY), store.create("full", POLICY)
-        before = full.beliefs()
-        for decision in full.ask(40, eligible=["blue", "green"]):
-            full.tell(decision, 1)
-        session = dpb.Session(POLICY, noise=dpb.SimulatedNoise(1))
-        nothing = session.decisions()
-        session.ask(3)
-        for one, other in (
-            (empty.decisions(), full.decisions()),
-            (before, full.beliefs()),
-            (empty.lift(), full.lift()),
-            (empty.shares(1), full.shares(100)),
-            (nothing, session.decisions()),
-        ):
-            schema = one.to_polars().schema
-            assert schema == other.to_polars().schema
-            assert pl.Null not in schema.values()
-            assert (one.to_pandas().dtypes == other.to_pandas().dtypes).all()
+def test_columns_have_the_same_types_when_they_are_empty(store: Any) -> None:
+    empty, full = store.create("empty", POLICY), store.create("full", POLICY)
+    before = full.beliefs()
+    for decision in full.ask(40, eligible=["blue", "green"]):
+        full.tell(decision, 1)
+    session = dpb.Session(POLICY, noise=dpb.SimulatedNoise(1))
+    nothing = session.decisions()
+    session.ask(3)
+    for one, other in (
+        (empty.decisions(), full.decisions()),
+        (before, full.beliefs()),
+        (empty.lift(), full.lift()),
+        (empty.shares(1), full.shares(100)),
+        (nothing, session.decisions()),
+    ):
+        schema = one.to_polars().schema
+        assert schema == other.to_polars().schema
+        assert pl.Null not in schema.values()
+        assert (one.to_pandas().dtypes == other.to_pandas().dtypes).all()
 
 
-def test_notebooks_show_tables() -> None:
+def test_notebooks_show_tables(store: Any) -> None:
     policy = dpb.DPKLUCB(arms=["<b>", "green"], epsilon=1, first=4)
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        campaign = store.create("trial", policy)
-        for decision in campaign.ask(40):
-            campaign.tell(decision, 1)
-        shown = campaign._repr_html_()
-        assert shown.count("<tr>") == 3
-        assert "&lt;b&gt;" in shown
-        assert "<b>" not in shown
-        assert "No arm is named" in shown
-        assert "<th>rounds</th>" in shown  # a person who comes back has several
-        assert campaign.decisions()._repr_html_().count("<tr>") == 21
-        assert "40 rows, of which the first 20 are shown" in campaign.decisions()._repr_html_()
-        lands = store.create("lands", policy, segments=["DE", "FR"])
-        assert lands._repr_html_().count("<tr>") == 5
-        assert f"Segment FR\n{lands['FR'].shares(3)}" in str(lands.shares(3))
+    campaign = store.create("trial", policy)
+    for decision in campaign.ask(40):
+        campaign.tell(decision, 1)
+    shown = campaign._repr_html_()
+    assert shown.count("<tr>") == 3
+    assert "&lt;b&gt;" in shown
+    assert "<b>" not in shown
+    assert "No arm is named" in shown
+    assert "<th>rounds</th>" in shown  # a person who comes back has several
+    assert campaign.decisions()._repr_html_().count("<tr>") == 21
+    assert "40 rows, of which the first 20 are shown" in campaign.decisions()._repr_html_()
+    lands = store.create("lands", policy, segments=["DE", "FR"])
+    assert lands._repr_html_().count("<tr>") == 5
+    assert f"Segment FR\n{lands['FR'].shares(3)}" in str(lands.shares(3))
 
 
 # Some people never answer: what waits is said by the API, in metrics and in the log

@@ -102,20 +102,19 @@ def test_a_batch_over_segments_is_done_whole_or_not_at_all(
     assert readings(two.one) == two.noise.drawn
 
 
-def test_a_call_that_is_made_again_gets_its_first_reply() -> None:
+def test_a_call_that_is_made_again_gets_its_first_reply(store: Any) -> None:
     """Also where the policy came to its horizon meanwhile, or with that very call."""
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        campaign = store.create("trial", POLICY, seed=1)
-        asked = campaign.ask(30, key="asked")
-        added = campaign.add_arm("c", key="added")
-        assert campaign.record("a", (9, 5), key="a") == "recorded"
-        for each in (campaign, remote(client_of(store))["trial"]):
-            for verb, *given in (("ask", 30), ("record", "a", (9, 5))):
-                with pytest.raises(dpb.HorizonError):
-                    getattr(each, verb)(*given, key="another")
-        assert campaign.ask(30, key="asked") == asked
-        assert campaign.add_arm("c", key="added") == added
-        assert campaign.record("a", (9, 5), key="a") == "recorded"
+    campaign = store.create("trial", POLICY, seed=1)
+    asked = campaign.ask(30, key="asked")
+    added = campaign.add_arm("c", key="added")
+    assert campaign.record("a", (9, 5), key="a") == "recorded"
+    for each in (campaign, remote(client_of(store))["trial"]):
+        for verb, *how in (("ask", 30), ("record", "a", (9, 5))):
+            with pytest.raises(dpb.HorizonError):
+                getattr(each, verb)(*how, key="another")
+    assert campaign.ask(30, key="asked") == asked
+    assert campaign.add_arm("c", key="added") == added
+    assert campaign.record("a", (9, 5), key="a") == "recorded"
 
 
 def test_a_campaign_past_its_horizon_is_closed_and_forgets_people() -> None:

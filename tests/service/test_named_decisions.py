@@ -1,6 +1,5 @@
 """Answers are told of decisions, not of arms or lists. What is refused shows no reward."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -15,10 +14,9 @@ SECRET = 0.7314
 
 
 @pytest.fixture(params=["near", "far"])
-def trial(request: pytest.FixtureRequest) -> Iterator[Any]:
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        made = store.create("trial", dpb.recommend(arms=["a", "b"], epsilon=1))
-        yield remote(client_of(store))["trial"] if request.param == "far" else made
+def trial(store: Any, request: pytest.FixtureRequest) -> Any:
+    made = store.create("trial", dpb.recommend(arms=["a", "b"], epsilon=1))
+    return remote(client_of(store))["trial"] if request.param == "far" else made
 
 
 def refused(call: Any, kind: Any, match: str) -> None:

@@ -24,11 +24,6 @@ SIDES, SEGMENTS = ("policy", "holdout"), ["DE", "FR"]
 PARTS = [{"segments": SEGMENTS}, {"holdout": ".5"}]
 
 
-@pytest.fixture
-def store() -> Any:
-    return dpb.open_store("memory:", key=KEY)
-
-
 def held(store: Any, **options: Any) -> Any:
     how = {"policy": POLICY, "holdout": ".3", **options}
     return store.create("trial", noise=dpb.SimulatedNoise(1), seed=1, **how)

@@ -9,7 +9,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.operations import Ask
-from tests.service.conftest import KEY, Open
+from tests.service.conftest import Open
 from tests.service.http.web import client_of, remote
 from tests.service.machine import Time
 from tests.service.timelines import Lite, create
@@ -18,11 +18,6 @@ TWICE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2}
 STICKY = {**TWICE, "sticky": True}
 PARTS = [{}, {"segments": ["DE", "FR"]}, {"holdout": ".3"}]
 EACH_PARTS = pytest.mark.parametrize("parts", PARTS, ids=str)
-
-
-@pytest.fixture
-def store() -> Any:
-    return dpb.open_store("memory:", key=KEY, noise=dpb.SimulatedNoise(1))
 
 
 def where(parts: Any, at: int = 0) -> dict[str, Any]:

@@ -142,7 +142,6 @@ async def compared(store: CampaignStore) -> None:
             await far.campaign("trail")
 
 
-def test_what_is_awaited_is_what_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_awaited_is_what_is_called(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbandits.service.client.PAGE_ROWS", 30)
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        asyncio.run(compared(store))
+    asyncio.run(compared(store))

@@ -18,11 +18,6 @@ from tests.service.timelines import Lite, copy_file
 RNG = np.random.default_rng(7)
 
 
-@pytest.fixture
-def store() -> Any:
-    return dpb.open_store("memory:", noise=dpb.SimulatedNoise(1))
-
-
 def played(campaign: Campaign, rounds: int) -> None:
     """Ask and tell, one by one; users' devices stay silent."""
     policy = campaign.policy
