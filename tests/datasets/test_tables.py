@@ -28,6 +28,7 @@ BROKEN: list[tuple[str | bytes, str]] = [
     ("", "it is empty"),
     ("a,b\n", "has a header and no rows"),
     ("0.5,1\n0,1\n", "to name the arms"),
+    (f"-{SECRET},,1e-05\n0,1,1\n", "to name the arms"),
     (f"a,b\n0,1\n0,{SECRET}\n", ", row 2, column b: "),
     (f"a,b\n0,x{SECRET}\n", ", row 1, column b: "),
     ("a,b\n0,1\n,1\n", ", row 2, column a: "),
@@ -42,6 +43,11 @@ BROKEN: list[tuple[str | bytes, str]] = [
 @pytest.mark.parametrize(("text", "where"), BROKEN)
 def test_a_broken_csv_is_refused(text: str | bytes, where: str, tmp_path: Path) -> None:
     refused(written(tmp_path, text, "rewards.csv"), f"rewards.csv.*{where}")
+
+
+def test_a_first_row_is_not_shown_for_names(tmp_path: Path) -> None:
+    path = written(tmp_path, f"blue,{SECRET}\ngreen,1\n", "log.csv")
+    refused(path, "lacks the columns reward; it has blue", arms=["reward"])
 
 
 def test_a_gzip_file_is_checked(tmp_path: Path) -> None:

@@ -109,9 +109,9 @@ def read_columns(path: PathLike, kinds: Mapping[str, Kind]) -> Columns:
     frame = read_frame(file)
     missing = [name for name in kinds if name not in frame.columns]
     if missing:
+        names = [name for name in frame.columns if not is_value(name)]  # the first row, say
         raise DataError(
-            f"{file.name} lacks the columns {', '.join(missing)}; it has "
-            f"{', '.join(frame.columns[:20])}."
+            f"{file.name} lacks the columns {', '.join(missing)}; it has {', '.join(names[:20])}."
         )
     if frame.is_empty():
         raise DataError(f"{file.name} has a header and no rows.")
@@ -201,6 +201,15 @@ def shuffled(matrix: NDArray[Any], seed: int | None) -> NDArray[Any]:
     return np.random.default_rng(whole_number(seed, "seed", 0, LARGEST_SEED)).permutation(matrix)
 
 
+def is_value(name: str) -> bool:
+    """Whether this stands where a column's name should and is a number, or nothing."""
+    try:
+        float(name or 0)
+    except ValueError:
+        return False
+    return True
+
+
 def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
     """The columns of a table as a matrix."""
     if arms is not None and (isinstance(arms, str) or not arms or len(set(arms)) < len(arms)):
@@ -209,7 +218,7 @@ def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
             "or leave it out for all."
         )
     names = read_frame(file).columns
-    if all(name.replace(".", "", 1).isdigit() for name in names):
+    if all(map(is_value, names)):
         raise DataError(f"Expected the first line of {file.name} to name the arms; it has numbers.")
     rows = read_columns(file, dict.fromkeys(arms or names, "reward"))
     return np.stack(list(rows.arrays.values()), axis=1)
