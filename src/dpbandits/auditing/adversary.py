@@ -2,8 +2,9 @@
 further outcomes how likely either table is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from typing import NamedTuple, final
 
@@ -176,51 +177,28 @@ def keys_of(rows: Floats) -> NDArray[np.uint64]:
     return keys
 
 
-@final
-@dataclass(frozen=True)
-class LogRatioTable:
+Scorer = Callable[[Floats], Floats]
+"""From rows to their scores. It can be sent to other processes."""
+
+
+def in_table(known: NDArray[np.uint64], ratios: Floats, rows: Floats) -> Floats:
     """The log-ratio of every outcome that was counted; of others, 0."""
-
-    known: NDArray[np.uint64]
-    ratios: Floats
-
-    def __call__(self, rows: Floats) -> Floats:
-        keys = keys_of(rows)
-        at = np.minimum(np.searchsorted(self.known, keys), len(self.known) - 1)
-        return np.where(self.known[at] == keys, self.ratios[at], 0.0)
+    keys = keys_of(rows)
+    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[at] == keys, ratios[at], 0.0)
 
 
-@final
-@dataclass(frozen=True)
-class Bins:
+def in_bins(bins: list[tuple[Feature, Floats, Floats]], rows: Floats) -> Floats:
     """The sum over features of the log-ratio in each one's bin."""
-
-    features: list[Feature]
-    edges: list[Floats]
-    ratios: list[Floats]
-
-    def __call__(self, rows: Floats) -> Floats:
-        total = np.zeros(len(rows))
-        for feature, cuts, ratios in zip(self.features, self.edges, self.ratios, strict=True):
-            total += ratios[np.searchsorted(cuts, feature.of(rows), side="right")]
-        return total
+    total = np.zeros(len(rows))
+    for feature, cuts, ratios in bins:
+        total += ratios[np.searchsorted(cuts, feature.of(rows), side="right")]
+    return total
 
 
-@final
-@dataclass(frozen=True)
-class Joint:
+def in_cells(features: list[Feature], edges: list[Floats], ratios: Floats, rows: Floats) -> Floats:
     """The log-ratio in a cell of several features together."""
-
-    features: list[Feature]
-    edges: list[Floats]
-    ratios: Floats
-
-    def __call__(self, rows: Floats) -> Floats:
-        return self.ratios[cell_numbers(columns(self.features, rows), self.edges)]
-
-
-Scorer = LogRatioTable | Bins | Joint
-"""Called with rows, it gives their scores."""
+    return ratios[cell_numbers(columns(features, rows), edges)]
 
 
 def cell_numbers(numbers: Floats, edges: list[Floats]) -> NDArray[np.int64]:
@@ -231,37 +209,35 @@ def cell_numbers(numbers: Floats, edges: list[Floats]) -> NDArray[np.int64]:
     return at
 
 
-def by_table(a: Floats, b: Floats) -> LogRatioTable | None:
+def by_table(a: Floats, b: Floats) -> Scorer | None:
     """Outcomes counted whole; None where they hardly repeat."""
     keys = keys_of(np.concatenate([a, b]))
     known, where = np.unique(keys, return_inverse=True)
     if len(known) > len(keys) / 4:
         return None
-    return LogRatioTable(known, log_ratios([where[: len(a)], where[len(a) :]], len(known)))
+    ratios = log_ratios([where[: len(a)], where[len(a) :]], len(known))
+    return partial(in_table, known, ratios)
 
 
-def by_bins(a: Floats, b: Floats, features: list[Feature], bins: int) -> Bins:
-    edges, ratios = [], []
+def by_bins(a: Floats, b: Floats, features: list[Feature], bins: int) -> Scorer:
+    found = []
     for feature in features:
-        one, other = feature.of(a), feature.of(b)
-        cuts = cuts_of(np.concatenate([one, other]), bins)
-        edges.append(cuts)
-        ratios.append(
-            log_ratios(
-                [np.searchsorted(cuts, part, side="right") for part in (one, other)], len(cuts) + 1
-            )
-        )
-    return Bins(features, edges, ratios)
+        parts = feature.of(a), feature.of(b)
+        cuts = cuts_of(np.concatenate(parts), bins)
+        cells = [np.searchsorted(cuts, part, side="right") for part in parts]
+        found.append((feature, cuts, log_ratios(cells, len(cuts) + 1)))
+    return partial(in_bins, found)
 
 
-def by_joint(a: Floats, b: Floats, features: list[Feature]) -> Joint:
+def by_joint(a: Floats, b: Floats, features: list[Feature]) -> Scorer:
     parts = [columns(features, rows) for rows in (a, b)]
     edges = [
         cuts_of(np.concatenate([part[:, j] for part in parts]), JOINT_BINS)
         for j in range(len(features))
     ]
     size = int(np.prod([len(cuts) + 1 for cuts in edges]))
-    return Joint(features, edges, log_ratios([cell_numbers(part, edges) for part in parts], size))
+    ratios = log_ratios([cell_numbers(part, edges) for part in parts], size)
+    return partial(in_cells, features, edges, ratios)
 
 
 def log_ratios(parts: Sequence[NDArray[np.int64]], size: int) -> Floats:
