@@ -16,7 +16,7 @@ import numpy as np
 
 import dpbandits as dpb
 from benchmarks.table import write_columns
-from dpbandits.simulation.compiled.contextual import ContextPlayer
+from dpbandits.simulation.compiled.contextual import play_contextual
 
 FRESH, ARMS = 1_000, 4
 COLUMNS = ("law", "budget", "what", "found", "error", "at least .95", "width", "runs")
@@ -56,7 +56,7 @@ def covered(law: str, budget: str, rounds: int, run: int) -> dict[str, tuple[flo
     """By what is estimated, the share of intervals that hold, and their mean width."""
     place = place_of(law, FRESH + run)
     policy = dpb.DPLinTS(arms=ARMS, features=8, **BUDGETS[budget])
-    played = ContextPlayer(policy, place, rounds, run)(np.array([rounds]), 0)
+    played = play_contextual(policy, place, rounds, run, np.array([rounds]), 0)
     state: Any = played.state
     found, contexts = dpb.Predictions.of(policy, state), place.contexts[:500]
     always = dpb.Predictions.of(policy, state, always=True).means(contexts)

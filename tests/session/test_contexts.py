@@ -19,7 +19,7 @@ from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contextual import shaping_matrices
 from dpbandits.session import contexts
 from dpbandits.session.contexts import Predictions
-from dpbandits.simulation.compiled.contextual import ContextPlayer
+from dpbandits.simulation.compiled.contextual import play_contextual
 from tests.session.replay import largest_loss
 from tests.session.small import document
 
@@ -258,7 +258,7 @@ def test_intervals_cover_where_the_law_is_linear(how: str) -> None:
     for run in range(8):
         place, weights = linear_place(run)
         policy = dpb.DPLinTS(arms=3, features=6, **PRIVATE[how])
-        state = ContextPlayer(policy, place, 4000, run)(np.array([4000]), 0).state
+        state = play_contextual(policy, place, 4000, run, np.array([4000]), 0).state
         found, contexts = Predictions.of(policy, state), place.contexts[:200]
         truth = contexts @ weights.T
         means, effect = found.means(contexts), found.effect(0, 2, contexts)
@@ -296,7 +296,7 @@ def test_values_are_covered_where_errors_of_all_contexts_lean_to_one_side() -> N
         means = 0.4 + contexts @ weights
         policy = dpb.DPLinTS(arms=20, features=30, epsilon=1)
         place = dpb.ContextTable(contexts, means)
-        state: Any = ContextPlayer(policy, place, 50_000, run)(np.array([50_000]), 0).state
+        state: Any = play_contextual(policy, place, 50_000, run, np.array([50_000]), 0).state
         even = Predictions.of(policy, state).value(np.full(means.shape, 1 / 20), contexts)
         missed += not even.low <= means.mean() <= even.high
     assert missed < 5

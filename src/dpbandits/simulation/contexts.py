@@ -4,7 +4,6 @@ whose contexts are private, block by block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,10 +69,7 @@ def play_contexts(
     seed: int,
     rng: np.random.Generator,
 ) -> Path:
-    """One run round by round through a `Session`.
-
-    each: is shown the session after every round.
-    """
+    """Play one run round by round through a `Session`."""
     visitors: Any = environment.fresh()
     session, kept = Session(policy, noise=noise, seed=seed), Marks(checkpoints, policy.arms)
     while kept.t < rounds:
@@ -138,61 +134,59 @@ AT_ONCE = 2**22
 """Posterior draws that are held at once."""
 
 
-@dataclass(frozen=True)
-class JointPlayer:
-    """Plays runs, block by block, or one ask after the other in a session."""
-
-    policy: JointDPLinTS
-    environment: ContextTable
-    rounds: int
-    seed: int
-    compiled: bool = True
-
-    def __call__(self, checkpoints: Integers, run: int) -> Path:
-        seeds = np.random.SeedSequence([self.seed, run]).generate_state(3, np.uint64).tolist()
-        noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1] >> 1, seeds[2]
-        rng = np.random.default_rng(feedback)
-        table = self.environment
-        end = min(self.rounds, table.length or self.rounds)
-        marks = np.minimum(checkpoints, end)
-        played = Marks(marks, self.policy.arms)
-        if not self.compiled:
-            session = JointDPSession(self.policy, noise=noise, seed=public)
-            while played.t < end:
-                row = self._rows(played.t, 1, rng)
-                decision = session.ask(table.contexts[row[0]])
-                ones = self._rewards(played, row, np.array([decision.action]), rng)
-                session.tell(decision, float(ones[0]))
-            return played.path(len(session.ledger), session.state, session.ledger)
-        policy, state, ledger = self.policy, self.policy.init(), list[Entry]()
-        most = max(1, AT_ONCE // policy.arms)
+def play_joint(
+    policy: JointDPLinTS,
+    table: ContextTable,
+    rounds: int,
+    seed: int,
+    at_once: bool,
+    checkpoints: Integers,
+    run: int,
+) -> Path:
+    """Play a run, block by block (`at_once`), or one ask after the other in a session."""
+    seeds = np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
+    noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1] >> 1, seeds[2]
+    rng = np.random.default_rng(feedback)
+    end = min(rounds, table.length or rounds)
+    played = Marks(np.minimum(checkpoints, end), policy.arms)
+    if not at_once:
+        session = JointDPSession(policy, noise=noise, seed=public)
         while played.t < end:
-            start, snapshot, counts = played.t, policy.snapshot(state), np.zeros(1, np.int64)
-            stop = start + policy.length(state)
-            while played.t < min(stop, end):
-                row = self._rows(played.t, min(stop - played.t, end - played.t, most), rng)
-                contexts = table.contexts[row]
-                arms = snapshot.choices(contexts, rng)
-                ones = self._rewards(played, row, arms, rng)
-                places = (arms * snapshot.cells + snapshot.cell_of(contexts)) * 2 + ones
-                counts = counts + np.bincount(places, minlength=int(np.prod(policy.shape)))
-            if played.t < end:  # a block at the very end is read by nobody
-                block = Block((EVERY,), counts, (stop - start,))
-                _, (answer,) = policy.reader.answer(None, block, noise)
-                state = policy.learned(state, answer)
-                ledger.append(Entry(EVERY, start, stop, policy.budget))
-        return played.path(len(ledger), state, tuple(ledger))
+            row = next_rows(table, played.t, 1, rng)
+            decision = session.ask(table.contexts[row[0]])
+            ones = drawn_rewards(table, played, row, np.array([decision.action]), rng)
+            session.tell(decision, float(ones[0]))
+        return played.path(len(session.ledger), session.state, session.ledger)
+    state, ledger, most = policy.init(), list[Entry](), max(1, AT_ONCE // policy.arms)
+    while played.t < end:
+        start, snapshot, counts = played.t, policy.snapshot(state), np.zeros(1, np.int64)
+        stop = start + policy.length(state)
+        while played.t < min(stop, end):
+            row = next_rows(table, played.t, min(stop - played.t, end - played.t, most), rng)
+            contexts = table.contexts[row]
+            arms = snapshot.choices(contexts, rng)
+            ones = drawn_rewards(table, played, row, arms, rng)
+            places = (arms * snapshot.cells + snapshot.cell_of(contexts)) * 2 + ones
+            counts = counts + np.bincount(places, minlength=int(np.prod(policy.shape)))
+        if played.t < end:  # a block at the very end is read by nobody
+            block = Block((EVERY,), counts, (stop - start,))
+            _, (answer,) = policy.reader.answer(None, block, noise)
+            state = policy.learned(state, answer)
+            ledger.append(Entry(EVERY, start, stop, policy.budget))
+    return played.path(len(ledger), state, tuple(ledger))
 
-    def _rows(self, t: int, many: int, rng: np.random.Generator) -> Integers:
-        """The next visitors after round t."""
-        if self.environment.in_order:
-            return np.arange(t, t + many)
-        return rng.integers(0, len(self.environment.contexts), many)
 
-    def _rewards(
-        self, kept: Marks, rows: Integers, arms: Integers, rng: np.random.Generator
-    ) -> Integers:
-        """Play these arms for these visitors; their rewards, 0 or 1."""
-        chances = self.environment.chances[rows, arms]
-        kept.add(arms, chances)
-        return (rng.random(len(rows)) < chances).astype(np.int64)
+def next_rows(table: ContextTable, t: int, many: int, rng: np.random.Generator) -> Integers:
+    """Return the next visitors after round t."""
+    if table.in_order:
+        return np.arange(t, t + many)
+    return rng.integers(0, len(table.contexts), many)
+
+
+def drawn_rewards(
+    table: ContextTable, played: Marks, rows: Integers, arms: Integers, rng: np.random.Generator
+) -> Integers:
+    """Play these arms for these visitors; return their rewards, 0 or 1."""
+    chances = table.chances[rows, arms]
+    played.add(arms, chances)
+    return (rng.random(len(rows)) < chances).astype(np.int64)

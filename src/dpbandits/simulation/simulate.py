@@ -23,7 +23,7 @@ from dpbandits.policies import CONTEXTUAL
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.policies.joint_contexts import JointDPLinTS
-from dpbandits.simulation.contexts import JointPlayer, play_contexts, require_contexts
+from dpbandits.simulation.contexts import play_contexts, play_joint, require_contexts
 from dpbandits.simulation.plain import DelayLaw, Path, checked_delay, play_events, play_rounds
 from dpbandits.simulation.runs import Kept, Runs, at_checkpoints, checked_rounds
 
@@ -320,12 +320,12 @@ def choose_player(
     if isinstance(policy, JointDPLinTS):
         assert isinstance(environment, ContextTable)
         at_once = compiled and is_ours
-        return JointPlayer(policy, environment, rounds, seed, at_once), at_once
+        return partial(play_joint, policy, environment, rounds, seed, at_once), at_once
     if isinstance(policy, ContextualPolicy):
         if compiled and is_ours and isinstance(environment, ContextTable):
-            from dpbandits.simulation.compiled.contextual import ContextPlayer
+            from dpbandits.simulation.compiled.contextual import play_contextual
 
-            return ContextPlayer(policy, environment, rounds, seed), True
+            return partial(play_contextual, policy, environment, rounds, seed), True
         host = play_contexts
     if compiled and host is None and has_laws(policy, environment):
         from dpbandits.simulation.compiled.players import (

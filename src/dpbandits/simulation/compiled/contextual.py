@@ -8,7 +8,6 @@ the policy's and the mechanism's own code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -201,139 +200,145 @@ def play_exact(
     return t
 
 
-@dataclass(frozen=True)
-class ContextPlayer:
-    """Plays runs of a contextual policy on the rows of a table."""
+def play_contextual(
+    policy: ContextualPolicy,
+    environment: ContextTable,
+    rounds: int,
+    seed: int,
+    checkpoints: Integers,
+    run: int,
+) -> Path:
+    """Play a run of a contextual policy on the rows of a table."""
+    seeds = np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
+    noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1], seeds[2]
+    rng = np.random.Generator(np.random.PCG64(feedback))
+    marks = np.minimum(checkpoints, environment.length or rounds)
+    kept = Marks(marks, policy.arms)
+    if isinstance(policy, ExactLinear) and policy.alpha == 1.0:
+        play_exactly(policy, environment, kept, rng)
+        return kept.path(releases=kept.t)
+    coins = partial(PublicRng, public)
+    return kept.path(*play_until_full(policy, environment, rounds, kept, noise, coins, rng))
 
-    policy: ContextualPolicy
-    environment: ContextTable
-    rounds: int
-    seed: int
 
-    def __call__(self, checkpoints: Integers, run: int) -> Path:
-        seeds = np.random.SeedSequence([self.seed, run]).generate_state(3, np.uint64).tolist()
-        noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1], seeds[2]
-        rng = np.random.Generator(np.random.PCG64(feedback))
-        policy, environment = self.policy, self.environment
-        marks = np.minimum(checkpoints, environment.length or self.rounds)
-        kept = Marks(marks, policy.arms)
-        if isinstance(policy, ExactLinear) and policy.alpha == 1.0:
-            self._exact(kept, rng)
-            return kept.path(releases=kept.t)
-        return kept.path(*self._blocks(kept, noise, public, rng))
+def play_exactly(policy: ExactLinear, environment: ContextTable, kept: Marks, rng: Any) -> None:
+    theta = np.zeros((policy.arms, policy.dimension))
+    inverse = np.tile(np.eye(policy.dimension) / policy.prior, (policy.arms, 1, 1))
+    information = np.tile(policy.prior * np.eye(policy.dimension), (policy.arms, 1, 1))
+    width = float(policy.widths(information)[0])
+    given = environment.contexts, environment.chances, environment.in_order
+    while kept.left:
+        kept.t = play_exact(
+            kept.t,
+            kept.next,
+            *given,
+            theta,
+            inverse,
+            policy.variance,
+            width,
+            policy.sampled,
+            kept.plays,
+            kept.earned,
+            rng,
+        )
+        kept.keep()
 
-    def _exact(self, kept: Marks, rng: Any) -> None:
-        policy, environment = self.policy, self.environment
-        theta = np.zeros((policy.arms, policy.dimension))
-        inverse = np.tile(np.eye(policy.dimension) / policy.prior, (policy.arms, 1, 1))
-        information = np.tile(policy.prior * np.eye(policy.dimension), (policy.arms, 1, 1))
-        width = float(policy.widths(information)[0])
-        given = environment.contexts, environment.chances, environment.in_order
-        while kept.left:
-            kept.t = play_exact(
+
+def play_until_full(
+    policy: ContextualPolicy,
+    environment: ContextTable,
+    rounds: int,
+    kept: Marks,
+    noise: SimulatedNoise,
+    coins: Any,
+    rng: Any,
+) -> tuple[int, ContextState]:
+    """Play from release to release. Returns the number of releases, and the last state."""
+    given = environment.contexts, environment.chances, environment.in_order
+    start, releases = policy.init(), 0
+    if start.in_pilot:
+        start = policy.opened(start, pilot_contexts(policy, environment, kept, rng))
+    mechanism, memory = policy.reader, policy.reader.init(policy.arms)
+    current = begin_step(policy, start, 0, coins)
+    arms, p, grid = policy.arms, policy.dimension, policy.grid
+    recent, seen = np.zeros((arms, policy.kept_contexts or 1, p)), np.zeros(arms, np.int64)
+    blocks = [empty_block(policy, arm, current.plan.law) for arm in range(arms)]  # type: ignore[union-attr]
+    records, by_cells = 0, policy.layout == "cells"
+    play, arranged = (play_cells, stacked_books) if by_cells else (play_vectors, stacked_matrices)
+    while kept.left:
+        law: Any = current.plan.law  # type: ignore[union-attr]
+        assert isinstance(law, LinearLaw)
+        limits = np.array(current.plan.limits)  # type: ignore[union-attr]
+        together = stacked_blocks(blocks)
+        began, full = limits.copy(), -1
+        total = current.plan.total  # type: ignore[union-attr]
+        end = rounds if total is None else kept.t + total
+        ended = False
+        while full < 0 and kept.left and not ended:
+            stop = min(kept.next, end)
+            kept.t, full = play(
                 kept.t,
-                kept.next,
+                stop,
                 *given,
-                theta,
-                inverse,
-                policy.variance,
-                width,
-                policy.sampled,
+                (law.theta, law.roots, law.sampled, *arranged(law.books)),
+                together,
+                (recent, seen),
+                limits,
+                grid,
                 kept.plays,
                 kept.earned,
                 rng,
             )
             kept.keep()
+            ended = total is not None and kept.t >= end
+        if full < 0 and not ended:
+            break
+        told = began - limits
+        due = (full,) if full >= 0 else tuple(np.flatnonzero(told).tolist())
+        records += int(told.sum())
+        blocks = unstacked(together, blocks)
+        sums: Any = tuple(blocks[arm][0] for arm in due)
+        counts = tuple(int(blocks[arm][1].counts.sum()) for arm in due)
+        kept_of = [
+            rows_in_order(recent[arm], int(seen[arm]))[: policy.kept_contexts]
+            for arm in range(arms)
+        ]
+        block: Any = Block(due, sums, counts)
+        if policy.layout == "shaped":
+            fits, shape_of = current.state.fits, policy.shape_of
+            shapes = (shape_of(fits[arm], blocks[arm][1], kept_of[arm]) for arm in due)
+            block = ShapedBlock(due, sums, counts, tuple(shapes))
+        memory, answers = mechanism.answer(memory, block, noise)
+        found = [
+            ContextAnswer(answer[0], answer[1], blocks[arm][1], kept_of[arm])
+            for arm, answer in zip(due, answers, strict=True)
+        ]
+        pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
+        release = Release(due, tuple(found), records, pairs)
+        current, releases = step_after(policy, current, release, coins), releases + len(due)
+        for arm in due:
+            blocks[arm] = empty_block(policy, arm, current.plan.law)  # type: ignore[union-attr]
+    return releases, current.state
 
-    def _blocks(
-        self, kept: Marks, noise: SimulatedNoise, public: int, rng: Any
-    ) -> tuple[int, ContextState]:
-        """Returns the number of releases, and the last state."""
-        policy, environment, releases = self.policy, self.environment, 0
-        given = environment.contexts, environment.chances, environment.in_order
-        start = policy.init()
-        if start.in_pilot:
-            start = policy.opened(start, self._pilot(kept, rng))
-        coins = partial(PublicRng, public)
-        mechanism, memory = policy.reader, policy.reader.init(policy.arms)
-        current = begin_step(policy, start, 0, coins)
-        arms, p, grid = policy.arms, policy.dimension, policy.grid
-        recent, seen = np.zeros((arms, policy.kept_contexts or 1, p)), np.zeros(arms, np.int64)
-        blocks = [self._empty(arm, current.plan.law) for arm in range(arms)]  # type: ignore[union-attr]
-        records, by_cells = 0, policy.layout == "cells"
-        play, arranged = (
-            (play_cells, stacked_books) if by_cells else (play_vectors, stacked_matrices)
-        )
-        while kept.left:
-            law: Any = current.plan.law  # type: ignore[union-attr]
-            assert isinstance(law, LinearLaw)
-            limits = np.array(current.plan.limits)  # type: ignore[union-attr]
-            together = stacked_blocks(blocks)
-            began, full = limits.copy(), -1
-            total = current.plan.total  # type: ignore[union-attr]
-            end = self.rounds if total is None else kept.t + total
-            ended = False
-            while full < 0 and kept.left and not ended:
-                stop = min(kept.next, end)
-                kept.t, full = play(
-                    kept.t,
-                    stop,
-                    *given,
-                    (law.theta, law.roots, law.sampled, *arranged(law.books)),
-                    together,
-                    (recent, seen),
-                    limits,
-                    grid,
-                    kept.plays,
-                    kept.earned,
-                    rng,
-                )
-                kept.keep()
-                ended = total is not None and kept.t >= end
-            if full < 0 and not ended:
-                break
-            told = began - limits
-            due = (full,) if full >= 0 else tuple(np.flatnonzero(told).tolist())
-            records += int(told.sum())
-            blocks = unstacked(together, blocks)
-            sums: Any = tuple(blocks[arm][0] for arm in due)
-            counts = tuple(int(blocks[arm][1].counts.sum()) for arm in due)
-            kept_of: Any = [np.empty((0, p))] * arms
-            if policy.kept_contexts:
-                kept_of = [rows_in_order(recent[arm], int(seen[arm])) for arm in range(arms)]
-            block: Any = Block(due, sums, counts)
-            if policy.layout == "shaped":
-                fits, shape_of = current.state.fits, policy.shape_of
-                shapes = (shape_of(fits[arm], blocks[arm][1], kept_of[arm]) for arm in due)
-                block = ShapedBlock(due, sums, counts, tuple(shapes))
-            memory, answers = mechanism.answer(memory, block, noise)
-            found = [
-                ContextAnswer(answer[0], answer[1], blocks[arm][1], kept_of[arm])
-                for arm, answer in zip(due, answers, strict=True)
-            ]
-            pairs = tuple((arm, int(n)) for arm, n in enumerate(told) if n)
-            release = Release(due, tuple(found), records, pairs)
-            current, releases = step_after(policy, current, release, coins), releases + len(due)
-            for arm in due:
-                blocks[arm] = self._empty(arm, current.plan.law)  # type: ignore[union-attr]
-        return releases, current.state
 
-    def _pilot(self, kept: Marks, rng: Any) -> Any:
-        """Visitors who get a random arm; their contexts."""
-        environment, found = self.environment, []
-        for _ in range(self.policy.pilot_visitors):
-            if not kept.left:
-                break
-            rows = len(environment.contexts)
-            row = kept.t if environment.in_order else int(rng.integers(rows))
-            arm = int(rng.integers(self.policy.arms))
-            kept.add(np.array([arm]), environment.chances[[row], arm])
-            found.append(environment.contexts[row])
-        return np.array(found)
+def pilot_contexts(
+    policy: ContextualPolicy, environment: ContextTable, kept: Marks, rng: Any
+) -> Any:
+    """Play visitors who get a random arm; return their contexts."""
+    found, rows = [], len(environment.contexts)
+    for _ in range(policy.pilot_visitors):
+        if not kept.left:
+            break
+        row = kept.t if environment.in_order else int(rng.integers(rows))
+        arm = int(rng.integers(policy.arms))
+        kept.add(np.array([arm]), environment.chances[[row], arm])
+        found.append(environment.contexts[row])
+    return np.array(found)
 
-    def _empty(self, arm: int, law: Any) -> tuple[Any, PublicCounts]:
-        counts = no_counts(self.policy.layout, law.books[arm], self.policy.dimension)
-        return np.zeros(len(counts.directions), np.int64), counts
+
+def empty_block(policy: ContextualPolicy, arm: int, law: Any) -> tuple[Any, PublicCounts]:
+    counts = no_counts(policy.layout, law.books[arm], policy.dimension)
+    return np.zeros(len(counts.directions), np.int64), counts
 
 
 def stacked(arrays: Sequence[Any]) -> Any:

@@ -335,15 +335,18 @@ class RunPlayer:
                 for rng, out, kept in zip(rngs, outs, figures, strict=True)
             ]
         return [
-            Path(out, self.rounds, releases, events, found=identified_in(identified), **kept)
+            Path(
+                out,
+                self.rounds,
+                releases,
+                events,
+                found=Identified(*identified) if identified and identified[0] >= 0 else None,
+                **kept,
+            )
             for out, (releases, events, *identified), kept in zip(
                 outs, results, figures, strict=True
             )
         ]
-
-
-def identified_in(identified: list[int]) -> Identified | None:
-    return Identified(*identified) if identified and identified[0] >= 0 else None
 
 
 def on_rows(kernel: Kernel, rows: Integers | Floats, rounds: int, seed: int) -> RunPlayer:
