@@ -16,7 +16,6 @@ from dpbandits.core.inputs import (
     Booleans,
     Floats,
     Integers,
-    Places,
     switch,
     whole_number,
 )
@@ -192,9 +191,6 @@ class UniformMatroid(Matroid):
     def _independent(self, arms: SuperArm) -> bool:
         return True
 
-    def _loops(self) -> SuperArm:
-        return ()
-
     def _cover(self) -> Covering:
         return chunks(self.arms, self.rank), ()
 
@@ -314,19 +310,17 @@ class PartitionMatroid(Matroid):
         self.capacities = limits
         # number of arms of each category in a basis
         self._filled = np.minimum([min(limit, len(self.categories)) for limit in limits], sizes)
-        self._place = np.arange(len(self.categories)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        self._kept = self._place < np.repeat(self._filled, sizes)
+        place = np.arange(len(self.categories)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self._kept = place < np.repeat(self._filled, sizes)
         self._set_rank(len(self.categories), int(self._filled.sum()))
 
     def parameters(self) -> dict[str, Any]:
         return {"categories": self.categories.tolist(), "capacities": self.capacities}
 
     def _best(self, weights: Floats) -> SuperArm:
-        return sorted_arms(self._by_category(largest_first(weights))[self._kept])
-
-    def _by_category(self, order: Places) -> Places:
-        """Return the same order within each category, categories one after another."""
-        return order[np.argsort(self.categories[order], kind="stable")]
+        order = largest_first(weights)
+        by_category = order[np.argsort(self.categories[order], kind="stable")]
+        return sorted_arms(by_category[self._kept])
 
     def _independent(self, arms: SuperArm) -> bool:
         counts = np.bincount(self.categories[list(arms)], minlength=len(self.capacities))
@@ -334,22 +328,6 @@ class PartitionMatroid(Matroid):
 
     def _loops(self) -> SuperArm:
         return sorted_arms(np.flatnonzero(self._filled[self.categories] == 0))
-
-    def _cover(self) -> Covering:
-        """Return super arms that take the i-th handful of every category; categories that ran out
-        give their first arms.
-        """
-        sizes = np.bincount(self.categories, minlength=len(self.capacities))
-        capacity = np.repeat(self._filled, sizes)
-        grouped, first = self._by_category(np.arange(self.arms)), self._place < capacity
-        handful = self._place // np.maximum(capacity, 1)
-        rounds = -(-sizes // np.maximum(self._filled, 1)) * (self._filled > 0)
-        cover = []
-        for i in range(int(rounds.max())):
-            missing = np.repeat(np.clip((i + 1) * self._filled - sizes, 0, self._filled), sizes)
-            chosen = ((handful == i) & (capacity > 0)) | (first & (self._place < missing))
-            cover.append(sorted_arms(grouped[chosen]))
-        return tuple(cover), self.loops
 
     def _circuit(self, basis: SuperArm, e: int) -> SuperArm:
         return tuple(f for f in basis if self.categories[f] == self.categories[e])

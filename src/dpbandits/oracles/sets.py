@@ -295,9 +295,6 @@ class Matchings(DecisionSet):
             arms
         )
 
-    def _containing(self, arm: int) -> SuperArm | None:
-        return (arm,)
-
 
 @final
 class UserDecisionSet(DecisionSet):
