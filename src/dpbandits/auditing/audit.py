@@ -334,8 +334,7 @@ def audit(
     asked = checked_levels(levels, LEVELS)
     how = checked_numbers(budget, seed, arms, rounds, workers, runs)
     made = resolve(subject, epsilon, how.arms)
-    if not 0 <= delta < 1:
-        raise ValueError(f"Expected delta={delta} to be at least 0 and below 1.")
+    delta = number_within(delta, "delta", 0, 1, "[)")
     if rho is not None and (claim is not None or delta):
         raise ValueError(
             f"Got rho={rho} and another claim. Hold it to a rho, or to claim and delta."

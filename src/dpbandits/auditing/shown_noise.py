@@ -13,8 +13,9 @@ import numpy as np
 
 from dpbandits.auditing.laws import selection_law
 from dpbandits.auditing.played_noise import NO_NUMBER
+from dpbandits.auditing.subjects import Scripted
 from dpbandits.checks.tape import RecordedDraw, Recorder
-from dpbandits.core.errors import Diverged, DrawsExhausted, Unclear, Undecided
+from dpbandits.core.errors import Diverged, Parting, Unclear, Undecided
 from dpbandits.core.inputs import Booleans, Floats, Integers
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.base import Block, Mechanism
@@ -73,35 +74,16 @@ class Shifting(Mechanism):
             """The change of the answers under other noise. An answer of another form, or one that
             needs more noise, has changed for sure.
             """
+            given = Scripted(tuple(draw.noisy for draw in script), None)
             try:
-                moved = answer_numbers(
-                    getattr(self.inner, verb)(deepcopy(before), block, Given(noise, script))[1]
-                )
-            except DrawsExhausted:
+                moved = answer_numbers(getattr(self.inner, verb)(deepcopy(before), block, given)[1])
+            except Parting:
                 return None
             return moved - plain if len(moved) == len(plain) else None
 
         if self.shown:
             self.shown = choices_shown(draws, change) and sums_shown(draws, change)
         return memory, answers
-
-
-@final
-class Given:
-    """Noise that gives back the scripted values, whatever it is asked for."""
-
-    def __init__(self, recorder: Recorder, script: Sequence[RecordedDraw]) -> None:
-        self.kind, self._recorder, self._left = recorder.kind, recorder, list(script)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("uniform", "state"):
-            return getattr(self._recorder, name)
-        return self._next
-
-    def _next(self, *asked: Any, **cost: Any) -> Any:
-        if not self._left:
-            raise DrawsExhausted
-        return self._left.pop(0).noisy
 
 
 def with_noisy(draws: Sequence[RecordedDraw], by: dict[int, Any]) -> list[RecordedDraw]:
@@ -418,7 +400,7 @@ def sums_of(run: Transcript, draws: Sequence[RecordedDraw]) -> NoiseSums | None:
                 answered(run, moved(draws, dict(enumerate(by.tolist())))) - plain, matrix, by / unit
             ):
                 return None
-    except (Diverged, DrawsExhausted, ValueError):  # another number of draws, or of answers
+    except (Diverged, ValueError):  # another number of draws, or of answers
         return None
     return NoiseSums(tuple(draws), matrix, unit)
 

@@ -309,10 +309,6 @@ class Undecided(Error):
     """A linear program took too long."""
 
 
-class DrawsExhausted(Error):
-    """Scripted noise was requested beyond the end of its script."""
-
-
 class Parting(Error):
     """The runs of a group diverge at this draw, which takes a noise source."""
 

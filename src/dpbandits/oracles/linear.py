@@ -364,8 +364,7 @@ def uniform(matroid: UniformMatroid) -> tuple[Residues, int]:
 
 
 def partition(matroid: PartitionMatroid) -> tuple[Residues, int]:
-    sizes = np.bincount(matroid.categories, minlength=len(matroid.capacities))
-    return powers(matroid.categories, np.minimum(np.minimum(matroid.capacities, 2**31), sizes))
+    return powers(matroid.categories, matroid._filled)
 
 
 def powers(
