@@ -27,6 +27,7 @@ def test_the_level_of_a_sum_by_hand() -> None:
         (7.0, 30, (7.0 + 9.0) / 5.0),
         (14.0, 30, 14.0),
         (2.0, 9, 2.0 / 1.5),
+        (2.0, 6, 2.0 / math.sqrt(1.5)),
         (2.0, 4, 2.0),
         (2.0, 1, 2.0),
         (0.2, 24, 0.25),
@@ -49,6 +50,9 @@ def test_an_arm_that_is_hardly_read_is_taken_for_one_of_its_own(side: float) -> 
             expected = mean + side * math.sqrt(2 * 0.5 * (x - 4) * wide)
         found = summed_bound(*known, 0.5, round(n * math.exp(x)), 9, *prior, side)
         assert found == pytest.approx(expected, rel=1e-5)
+    known, wide = (mean * 1600, 1600.0, 100), 1 / (400 + 12)  # 100 coins have a precision of 400
+    found = summed_bound(*known, 0.5, round(100 * math.exp(7.0)), 9, *prior, side)
+    assert found == pytest.approx(mean + side * math.sqrt(2 * 0.5 * 3.0 * wide), rel=1e-5)
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
