@@ -301,7 +301,7 @@ class ContextTable(Environment):
             )
         self.contexts = checked_rows(rows, rows.shape[1], "contexts")
         self.names = labels_of(contexts)
-        self.chances = numbers_in(means, "means")
+        self.chances = numbers_in(means, "means", secret=True)
         fits = self.chances.ndim == 2 and len(self.chances) == len(rows) and self.chances.size
         if not fits or not np.all((self.chances >= 0) & (self.chances <= 1)):
             got = "some outside of it" if fits else f"shape {self.chances.shape}"
