@@ -5,6 +5,7 @@ those whose policy it does not know keep nobody from the others.
 from __future__ import annotations
 
 import logging
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import dpbandits as dpb
 from dpbandits.service.server.serving import run_maintenance
 from dpbandits.session.segments import SegmentedTable
 from tests.service.conftest import KEY, Open
+from tests.service.counted import Counted
 from tests.service.http.web import POLICY, ask, client_of, from_environment, remote, served
 from tests.service.machine import CONTEXTS, Time
 from tests.service.timelines import Lite, copy_file, create, everything
@@ -84,45 +86,66 @@ def by_hand(sent: Any, campaign: Any) -> None:
     assert 2 < low < mean < high < 12
 
 
-SEEN = "123.456789", "123.4", "0.1234", "246.9", "129454", "258908"
-"""A reward of a range up to 1,000, as it is told and as a part of that, and the sum of two; and
-both in steps of the grid.
-"""
+class Alike(Counted):
+    """Noise that makes the same answers of all rewards."""
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        self.drawn += 1
+        return 300_000 * (self.drawn % 5)
+
+
+REWARDS = 0.0, 1_000.0, 123.4577
+SEEN = "1234577", "129455", "258910"
+"""The last reward in its units; it and the sum of two in steps of the grid."""
 HELD = {"attribution_window": 60.0, "default": 0, "unsealed": True}
 
 
+def everything_said(clients: list[Any], clock: Time, name: str, reward: float, how: Any) -> Any:
+    """Every reply, its status and headers: rewards are told, told again, and refused."""
+    routes = clients[0].get("/openapi.json").json()["paths"]
+    views = [path for path, verbs in routes.items() if "get" in verbs and "{name}" in path]
+    clock.now, said = 1_000_000.0, list[str]()
+
+    def call(verb: str, path: str, **sent: Any) -> Any:
+        answer = clients[len(said) % 2].request(verb, path.replace("{name}", name), **sent)
+        text = f"{answer.status_code} {sorted(answer.headers.items())} {answer.text}"
+        said.append(re.sub("[0-9a-f]{32}", "#", text).replace(name, "c"))
+        return answer.json() if verb == "POST" else None
+
+    call("POST", "/v1/campaigns", json={"name": name, **how})
+    for turn in range(4):
+        asked = call("POST", "/v1/campaigns/{name}/ask", json={"count": 4})["decisions"]
+        for value in (reward, reward / 2, -1 - reward):
+            told = [{"id": each["id"], "reward": value} for each in asked[:3]]
+            call("POST", "/v1/campaigns/{name}/tell", json=told)
+        for path in views if turn % 3 == 0 else ():
+            call("GET", path)
+        clock.now += 40
+    call("POST", "/v1/campaigns/{name}/close", json={"why": "over"})
+    return said
+
+
 @pytest.mark.parametrize("window", [{}, HELD], ids=str)
-def test_no_reward_is_seen_in_views_metrics_or_logs(
+def test_what_is_said_follows_from_releases(
     make: Open, window: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is told, told again, and refused, before and after; nothing was released yet. The store
-    has no key, and a second one reads what the first has written.
+    """Three campaigns that differ in rewards alone say the same, to the last header. No log has a
+    reward, though the store has no key, and a second one reads what the first has written.
     """
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, "sqlalchemy")
-    opened = [make(noise=dpb.SimulatedNoise(1), key=None) for _ in range(2)]
-    client = client_of(opened[0])
-    policy = {**POLICY, "first": 100, "grid": 2**20}
-    how = {"policy": policy, "rewards": {"low": 0, "high": 1000}, **window}
-    assert client.post("/v1/campaigns", json={"name": "trial", **how}).status_code == 201
-    ids = [each["id"] for each in ask(client, 3)]
-    routes = client.get("/openapi.json").json()["paths"]
-    paths = [path.replace("{name}", "trial") for path, verbs in routes.items() if "get" in verbs]
-    empty = {path: client.get(path).status_code for path in paths}
-    said = list[str]()
-    for id, reward in [(each, 123.456789) for each in ids[:2] * 2] + [(ids[2], -123.456789)]:
-        told = [{"id": id, "reward": reward}]
-        said.append(client.post("/v1/campaigns/trial/tell", json=told).text)
-    client = client_of(opened[1])
-    ask(client)
-    for path, status in empty.items():
-        answer = client.get(path)
-        assert answer.status_code == status, path
-        said.append(answer.text)
-    assert "dpbandits_decisions_total" in "".join(said)
+    clock, policy = Time(), {**POLICY, "first": 3, "grid": 2**20}
+    how = {"policy": policy, "rewards": {"low": 0, "high": 1000}, "seed": 1, **window}
+    found = list[Any]()
+    for at, reward in enumerate(REWARDS):
+        clients = [client_of(make(noise=Alike(), key=None, clock=clock)) for _ in range(2)]
+        found.append(everything_said(clients, clock, f"c{at}", reward, how))
+    assert found[0] == found[1] == found[2]
+    assert sum('"status":"recorded"' in each for each in found[0]) >= 4
+    assert any('"step":1' in each for each in found[0])
     assert "FROM dpbandits_private_state" in caplog.text
-    for seen in SEEN:
-        assert not any(seen in each for each in [*said, caplog.text])
+    seen_in = "".join([caplog.text, *found[2], clients[0].get("/metrics").text])
+    assert [seen for seen in SEEN if seen in seen_in] == []
 
 
 def test_reports_of_devices_are_told() -> None:
