@@ -3,7 +3,7 @@ capabilities only.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -15,7 +15,7 @@ from dpbandits.checks.tape import Recorder, Tape, random_tape
 from dpbandits.core.errors import CheckFailed, Diverged, Foreign, RequestsDiffer
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import EVERY
-from dpbandits.core.privacy import spent
+from dpbandits.core.privacy import Entry, spent
 from dpbandits.environments.base import Environment
 from dpbandits.environments.laws import Bernoulli
 from dpbandits.noise.sources import SimulatedNoise
@@ -208,40 +208,36 @@ def ledger_equals_claim(policy: Policy) -> None:
     """After any run with a release, the ledger's exact total is the guarantee. No reward is
     released twice, or before it is recorded.
     """
-    claim = policy.guarantee
     for rounds in (min(policy.arms * 70, horizon_of(policy)), longest_of(policy)):
         path = play_tape(
             play_events, policy, random_tape(policy.arms, rounds, seed=8), rounds, SimulatedNoise(9)
         )
-        total = spent(path.ledger)
-        expected = claim.cost if claim is not None else None
         require(
             path.releases == sum(e.releases for e in path.ledger),
             "The ledger counts other releases than the vault.",
         )
-        require(
-            total == (expected if path.ledger else 0),
-            f"The ledger spent {total}, the claim is {expected}.",
-        )
+        require_ledger(policy, path.ledger)
         recorded = (
             {EVERY: path.rounds}
             if policy.about.feedback == "full" or policy.reader.together
             else dict(enumerate(path.plays[-1]))
         )
         require(
-            {e.coordinate for e in path.ledger} <= set(recorded),
-            "The ledger has a coordinate that does not exist.",
+            all(e.stop <= recorded.get(e.coordinate, 0) for e in path.ledger),
+            "The ledger has rewards that were never recorded.",
         )
-        for at, rewards in recorded.items():
-            spans = sorted((e.start, e.stop) for e in path.ledger if e.coordinate == at)
-            require(
-                all(a[1] <= b[0] for a, b in pairwise(spans)),
-                f"A reward of coordinate {at} was released twice.",
-            )
-            require(
-                not spans or spans[-1][1] <= rewards,
-                f"The ledger has rewards of coordinate {at} that were never recorded.",
-            )
+
+
+def require_ledger(policy: Policy, ledger: Sequence[Entry]) -> None:
+    """Require that each reward left its block at most once, at the guaranteed cost."""
+    claim, total = policy.guarantee, spent(ledger)
+    expected = 0 if not ledger else None if claim is None else claim.cost
+    require(total == expected, f"The ledger spent {total}, the claim is {expected}.")
+    for a, b in pairwise(sorted(ledger, key=lambda line: (line.coordinate, line.start))):
+        require(
+            a.coordinate != b.coordinate or a.stop <= b.start,
+            f"A reward of coordinate {a.coordinate} was released twice.",
+        )
 
 
 def horizon_of(policy: Policy) -> int:

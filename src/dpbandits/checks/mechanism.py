@@ -90,8 +90,7 @@ def check_mechanism(
         sums[2::3] = rng.integers(0, size * mechanism.grid.steps + 1, shape)[2::3]
         rounds = tuple(map(tuple, sums.tolist()))
         trial = MechanismTrial(mechanism, rounds, whole, size)
-        memory_is_unchanged(trial)
-        memory_survives_json(trial)
+        memory_is_kept(trial)
         guarantee_covers_loss(trial)
         memory_is_public(trial)
         law_covers_noise(trial)
@@ -190,32 +189,26 @@ def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:
                 yield (*trial.rounds[:at], tuple(changed), *trial.rounds[at + 1 :])
 
 
-def memory_is_unchanged(trial: MechanismTrial) -> None:
+def memory_is_kept(trial: MechanismTrial) -> None:
     """A block that is released again from the old memory, with the same noise, gives the same
-    answer.
+    answer. After JSON the memory has the form of a fresh one, and its answers are those of the
+    memory itself.
     """
-    memory = trial.mechanism.init(len(trial.rounds[0]))
+    answer = trial.mechanism.answer
+    fresh = memory = trial.mechanism.init(len(trial.rounds[0]))
     for at, rewards in enumerate(trial.rounds):
-        before = deepcopy(memory)
-        result = trial.mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
+        before, block = deepcopy(memory), trial.block(rewards)
+        result = answer(memory, block, SimulatedNoise(at))
         require(memory == before, f"Release {at + 1} changes its memory in place.")
-        again = trial.mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
+        again = answer(memory, block, SimulatedNoise(at))
         require(result == again, f"Release {at + 1} uses randomness other than its noise source.")
-        memory = result[0]
-
-
-def memory_survives_json(trial: MechanismTrial) -> None:
-    """After JSON the memory has the form of a fresh one, and its answers are those of the memory
-    itself.
-    """
-    mechanism = trial.mechanism
-    fresh = memory = mechanism.init(len(trial.rounds[0]))
-    for at, rewards in enumerate(trial.rounds):
         restored = json.loads(json.dumps(memory))
         require(
             has_form_of(restored, fresh),
             f"After {at} releases the memory has, after JSON, not the form of a fresh one.",
         )
-        memory, answers = mechanism.answer(memory, trial.block(rewards), SimulatedNoise(at))
-        _, again = mechanism.answer(restored, trial.block(rewards), SimulatedNoise(at))
-        require(answers == again, f"After {at} releases the restored memory gives other answers.")
+        _, answers = answer(restored, block, SimulatedNoise(at))
+        require(
+            answers == result[1], f"After {at} releases the restored memory gives other answers."
+        )
+        memory = result[0]

@@ -4,15 +4,13 @@ refused input; drops of open blocks, and arms that come and go.
 
 import json
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from dpbandits.checks.checks import horizon_of, require, require_plain
+from dpbandits.checks.checks import horizon_of, require, require_ledger, require_plain
 from dpbandits.checks.tape import random_tape, visitors
 from dpbandits.core.errors import CheckFailed, DecisionError
-from dpbandits.core.privacy import spent
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
@@ -216,20 +214,10 @@ def open_rewards(session: Session) -> int:
 
 
 def require_consistent_ledger(session: Session) -> None:
-    """Require that each reward left its block at most once, at the guaranteed cost."""
-    spans = dict[int, list[Any]]()
-    for line in session.ledger:
-        spans.setdefault(line.coordinate, []).append(line)
-    for lines in spans.values():
-        require(
-            all(a.stop <= b.start for a, b in pairwise(lines)),
-            "A reward was released more than once.",
-        )
-    claim = session.policy.guarantee
-    expected = 0 if not session.ledger else None if claim is None else claim.cost
-    require(
-        spent(session.ledger) == expected, "The ledger adds up to something else than the claim."
-    )
+    """Require that each reward left its block at most once, at the guaranteed cost, and that each
+    decision was resolved once.
+    """
+    require_ledger(session.policy, session.ledger)
     view = session._current
     resolved = view.asked - len(view.pending)
     require(resolved == view.records + view.unread, "A decision was recorded twice, or lost.")
