@@ -302,28 +302,14 @@ def sampled(
 
 def greedy_cover(sets: ReachableSets, candidates: Integers, nodes: int, k: int) -> list[int]:
     """Return k candidates, each the one that hits the most weight not hit before (the first on a
-    tie). Every entry is visited once or twice.
+    tie).
     """
-    by_node = np.argsort(sets.node, kind="stable")
-    node_start = np.concatenate([[0], np.cumsum(np.bincount(sets.node, minlength=nodes))])
-    set_start = np.concatenate(
-        [[0], np.cumsum(np.bincount(sets.member, minlength=len(sets.weight)))]
-    )
-    gains = np.bincount(sets.node, sets.weight[sets.member], minlength=nodes)
-    left = np.ones(len(sets.weight), dtype=bool)
-    chosen: list[int] = []
+    left, chosen = sets.weight.copy(), list[int]()
     for _ in range(k):
-        best = int(gains[candidates].argmax())
-        chosen.append(best)
-        seed = int(candidates[best])
-        hit = sets.member[by_node[node_start[seed] : node_start[seed + 1]]]
-        hit = hit[left[hit]]
-        left[hit] = False
-        counts = set_start[hit + 1] - set_start[hit]
-        ends = np.cumsum(counts)
-        at = np.arange(counts.sum()) + np.repeat(set_start[hit] - ends + counts, counts)
-        gains -= np.bincount(sets.node[at], np.repeat(sets.weight[hit], counts), minlength=nodes)
-        gains[seed] = -np.inf
+        gains = np.bincount(sets.node, left[sets.member], minlength=nodes)[candidates]
+        gains[chosen] = -1
+        chosen.append(int(gains.argmax()))
+        left[sets.member[sets.node == candidates[chosen[-1]]]] = 0
     return chosen
 
 
