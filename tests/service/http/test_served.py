@@ -95,8 +95,8 @@ class Alike(Counted):
 
 
 REWARDS = 0.0, 1_000.0, 123.4577
-SEEN = "1234577", "129455", "258910"
-"""The last reward in its units; it and the sum of two in steps of the grid."""
+SEEN = "1234577", "123.45", "246.9", "129455", "258910"
+"""The last reward in its units, as a number, and twice; once and twice in steps of the grid."""
 HELD = {"attribution_window": 60.0, "default": 0, "unsealed": True}
 
 
