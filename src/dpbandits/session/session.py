@@ -662,8 +662,7 @@ class Session:
         taken = 0 if people is None or who is None else people.taken(who, window)
         period = self._period_now()
         own = self._kept_arm(who, among)
-        learns_again = self.policy.chooses and period is None
-        view.begin_batch()
+        learns_again, events = self.policy.chooses and period is None, list[Asked]()
         for at in range(count):
             chosen = arms if own is None else (own,)
             is_full = people is not None and taken >= people.cap
@@ -685,8 +684,9 @@ class Session:
                 if people.kept is not None:
                     own = event.play.counted_as
                     event = replaced(event, keeps=(who, roster.mark(own)))
-            view.add_to_batch(event)
-        return view.batch
+            view.count_ahead(event)
+            events.append(event)
+        return events
 
     def _kept_arm(self, who: str | None, among: Sequence[int]) -> int | None:
         """Return the arm that a person keeps; None if that is for this visit to decide."""
@@ -946,7 +946,6 @@ class Session:
         """
         arms, drawn = self._state.roster.in_play, self._state.assignment
         given = dict.fromkeys(arms, 0.0)
-        view.begin_batch()
         for _ in range(people):
             if drawn is not None and view.draws(drawn, arms):
                 law, event = view.next_random(drawn, PREVIEW_SEED, arms, self._period_now())
@@ -956,7 +955,7 @@ class Session:
                 law = {played: 1.0}
             for arm, share in law.items():
                 given[arm] += share
-            view.add_to_batch(event)
+            view.count_ahead(event)
         return given
 
     def record(self, arm: str | int, outcomes: Any, *, key: str) -> Literal["recorded", "already"]:

@@ -639,7 +639,6 @@ class View:
     __slots__ = (
         "asked",
         "asked_at_answer",
-        "batch",
         "batches",
         "blocks",
         "context_records",
@@ -704,7 +703,6 @@ class View:
         self.rng = rng or PublicRng(seed, state.step, state.rng)
         self.progress: Progress | None = None
         self.ready: tuple[int, ...] | None = None
-        self.batch: list[Asked] = []
         self.delays = None if state.delays is None else dict(state.delays)
         self.overdue, self.overtaken = state.overdue, (-1, 0)
         # pending decisions that are not overdue, by what they are counted as; None: not known
@@ -866,20 +864,17 @@ class View:
             assert tables.attribution is not None
             tables.attribution.due.setdefault(id, due)
 
-    def begin_batch(self) -> None:
-        """Begin a batch of decisions, which are committed together."""
-        self.counted, self.batch = -1, []  # the view is ahead of its log until they are made
-
-    def add_to_batch(self, event: Asked) -> None:
+    def count_ahead(self, event: Asked) -> None:
+        """Count a decision that is not made yet; the next one is computed as if it were."""
+        self.counted = -1  # the view is ahead of its log
         self._count_ask(event)
-        self.batch.append(event)
 
     def append_asked(self, events: list[Asked]) -> None:
-        """Commit the decisions of the batch."""
+        """Commit decisions that were counted ahead."""
         self.events.extend(events)  # this is the moment at which it happens
         for number, event in enumerate(events, self.number - len(events) + 1):
             self._follow_ask(event, number)
-        self.batch, self.counted = [], len(self.events)
+        self.counted = len(self.events)
 
     def folded_with_all_events(self) -> State:
         """Return the state with all events, including those after a release that failed."""
