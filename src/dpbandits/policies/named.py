@@ -2,8 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from traceback import extract_tb
@@ -41,18 +40,18 @@ def named_object(text: str, folder: Path | None = None) -> Any:
             f"Expected {text!r} to be module:object, for example mypolicies:MyPolicy for a class "
             "MyPolicy in mypolicies.py."
         )
-    with importing_from(folder):
-        try:
-            named: Any = importlib.import_module(module)
-            require_here(named, folder)
-            for part in attribute.split("."):
-                named = getattr(named, part)
-        except (Exception, SystemExit) as error:
-            # the file is the user's and may raise any error
-            reason = f"{type(error).__name__}: {error}{line_in(module, error)}"
-            raise ValueError(
-                f"Expected {text!r} to be module:object, importable from here: {reason}."
-            ) from error
+    import_from(folder)
+    try:
+        named: Any = importlib.import_module(module)
+        require_here(named, folder)
+        for part in attribute.split("."):
+            named = getattr(named, part)
+    except (Exception, SystemExit) as error:
+        # the file is the user's and may raise any error
+        reason = f"{type(error).__name__}: {error}{line_in(module, error)}"
+        raise ValueError(
+            f"Expected {text!r} to be module:object, importable from here: {reason}."
+        ) from error
     return named
 
 
@@ -82,17 +81,12 @@ def line_in(module: str, error: BaseException) -> str:
     return f" ({file}, line {lines[-1]})" if lines else ""
 
 
-@contextmanager
-def importing_from(folder: Path | None) -> Iterator[None]:
-    """Make modules in this folder importable, after all others: a file scipy.py in it never hides
-    the real one.
-
-    The folder stays at the end of the path, for later imports of the module, in other processes
-    too.
+def import_from(folder: Path | None) -> None:
+    """Make modules in this folder importable from now on, after all others: a file scipy.py in it
+    never hides the real one.
     """
     if folder is not None and str(folder.resolve()) not in sys.path:
         sys.path.append(str(folder.resolve()))
-    yield
 
 
 def policy_class(name: str, folder: Path | None = None) -> Any:

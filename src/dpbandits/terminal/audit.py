@@ -13,7 +13,7 @@ from rich.text import Text
 from dpbandits.auditing.report import COLUMNS, AuditReport, conclusion, heading, level_cells
 from dpbandits.auditing.report import verify as verify_report
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.policies.named import importing_from
+from dpbandits.policies.named import import_from
 from dpbandits.terminal.console import console, errors, one_line_errors
 
 
@@ -158,8 +158,8 @@ CODES = {"passed": 0, "not refuted": 0, "failed": 1, "no verdict": 3}
 @contextmanager
 def around_audit(subject: str) -> Iterator[Callable[[str], None]]:
     """What surrounds the user's own code: its folder, its errors named, and what is being done."""
-    folder = Path.cwd() if ":" in subject else None
-    with named_errors(), importing_from(folder), errors.status("auditing") as status:
+    import_from(Path.cwd() if ":" in subject else None)
+    with named_errors(), errors.status("auditing") as status:
         yield status.update
 
 
