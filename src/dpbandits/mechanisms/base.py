@@ -266,6 +266,19 @@ class Separable(Mechanism):
         return memory, tuple(answers)
 
 
+def require_number(coordinates: int, covered: int, what: str) -> None:
+    """Refuse another number of coordinates than a mechanism's noise was made for.
+
+    Args:
+        what: they are called.
+    """
+    if coordinates != covered:
+        raise ValueError(
+            f"Expected a record of {covered} {what}, the number that this mechanism's guarantee "
+            f"covers, got {coordinates}. Make it for {coordinates}."
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Around(Mechanism):
     """A mechanism that wraps another one, with its grid and its memory."""
@@ -399,11 +412,7 @@ class EachAction(Each):
     actions: int
 
     def init(self, coordinates: int) -> Any:
-        if coordinates != self.actions:
-            raise ValueError(
-                f"Expected a record of {self.actions} actions, the number that this mechanism's "
-                f"guarantee covers, got {coordinates}. Make it with actions={coordinates}."
-            )
+        require_number(coordinates, self.actions, "actions")
         return super().init(coordinates)
 
     @property
@@ -499,9 +508,13 @@ class NewestBatch(Separable):
     def start(self) -> None:
         return None
 
+    def answered(self, memory: None, noisy: int, count: int, draws: int = 1) -> tuple[None, Answer]:
+        """Return the memory and the answer after a batch's noisy sum."""
+        return None, Answer(noisy / self.grid.steps, count, draws)
+
     def step(self, memory: None, total: int, count: int, noise: Noise) -> tuple[None, Answer]:
         (noisy,) = self.noised((total,), noise)
-        return None, Answer(noisy / self.grid.steps, count, 1)
+        return self.answered(memory, noisy, count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -548,10 +561,16 @@ class LazyCumulative(SeparableDP):
     def step(
         self, memory: list[int], total: int, count: int, noise: Noise
     ) -> tuple[list[int], Answer]:
-        noisy, rounds, draws = memory
-        noisy += noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
-        memory = [noisy, rounds + count, draws + 1]
-        return memory, Answer(noisy / self.grid.steps, rounds + count, draws + 1)
+        noisy = noise.laplace(total, sensitivity=self.grid.steps, epsilon=self.epsilon)
+        return self.answered(memory, noisy, count)
+
+    def answered(
+        self, memory: list[int], noisy: int, count: int, draws: int = 1
+    ) -> tuple[list[int], Answer]:
+        """Return the memory and the answer after a batch's noisy sum."""
+        total, rounds, before = memory
+        total, rounds, draws = total + noisy, rounds + count, before + draws
+        return [total, rounds, draws], Answer(total / self.grid.steps, rounds, draws)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -663,10 +682,7 @@ class WeightedArms(Around):
         return {kind: replace(self.inner, epsilon=epsilon / kind) for kind in set(self.kinds)}
 
     def init(self, coordinates: int) -> Any:
-        if coordinates != len(self.kinds):
-            raise ValueError(
-                f"Expected as many arms as weights, {len(self.kinds)}, got {coordinates}."
-            )
+        require_number(coordinates, len(self.kinds), "arms")
         return super().init(coordinates)
 
     def noised_sum(self, answer: WeightedAnswer, release: int) -> NoisedSum:

@@ -32,6 +32,7 @@ from dpbandits.mechanisms.base import (
     PureDP,
     Separable,
     SeparableDP,
+    require_number,
 )
 from dpbandits.mechanisms.joint import FINEST, fine_enough
 from dpbandits.noise.exact import LARGEST_SCALE
@@ -371,13 +372,6 @@ class RunningSums(Mechanism):
             value = whole_number(getattr(self, name), name, 1, high, of=of)
             object.__setattr__(self, name, value)
 
-    def _check_actions(self, coordinates: int) -> None:
-        if coordinates != self.actions:
-            raise ValueError(
-                f"Expected a record of {self.actions} actions, the number that this mechanism's "
-                f"noise covers, got {coordinates}. Make it with actions={coordinates}."
-            )
-
     def _next_leaf(self, leaf: int) -> int:
         if leaf >= self.leaves:
             raise HorizonError(
@@ -596,7 +590,7 @@ class SignedTree(SignedNodes, RunningSums):
         return NoisedSum(answer.total, answer.rounds, ((self.actions, answer.draws),))
 
     def init(self, coordinates: int) -> SignedMemory:
-        self._check_actions(coordinates)
+        require_number(coordinates, self.actions, "actions")
         return SignedMemory(0, 0, [0] * self.actions, self._no_noise())
 
     def answer(
@@ -778,7 +772,7 @@ class SquareRoot(ConcentratedDP, RunningSums):
         return self.rho * FINE**2 / (self.actions * squared_weights(self.leaves))
 
     def init(self, coordinates: int) -> RootMemory:
-        self._check_actions(coordinates)
+        require_number(coordinates, self.actions, "actions")
         return RootMemory(0, 0, [0] * self.actions, [], [])
 
     def answer(

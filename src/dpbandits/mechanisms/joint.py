@@ -193,20 +193,11 @@ class GuardedBatches(Around):
     def answer(
         self, memory: list[Any], block: Block, noise: Noise
     ) -> tuple[list[Any], tuple[Guarded, ...]]:
-        memory, answers = list(memory), list[Guarded]()
-        for arm, sums, count in zip(block.coordinates, block.sums, block.counts, strict=True):
-            memory[arm], answered = self._step(memory[arm], sums, count, noise)
-            answers.append(answered)
-        return memory, tuple(answers)
-
-    def _step(self, memory: Any, sums: Any, count: int, noise: Noise) -> tuple[Any, Guarded]:
-        inner, steps = self.inner, self.grid.steps
+        memory, answers, inner, steps = list(memory), list[Guarded](), self.inner, self.grid.steps
         assert isinstance(inner, (LazyForgetful, LazyCumulative))
-        both = tuple(map(int, sums))
-        reward, harm = noise.joint(both, sensitivity=steps, epsilon=inner.epsilon)
-        of_harm = Answer(harm / steps, count, BOTH)
-        if isinstance(inner, LazyForgetful):
-            return None, Guarded(Answer(reward / steps, count, BOTH), of_harm)
-        noisy, rounds, draws = memory
-        memory = [noisy + reward, rounds + count, draws + BOTH]
-        return memory, Guarded(Answer(memory[0] / steps, *memory[1:]), of_harm)
+        for arm, sums, count in zip(block.coordinates, block.sums, block.counts, strict=True):
+            both: Any = tuple(map(int, sums))
+            reward, harm = noise.joint(both, sensitivity=steps, epsilon=inner.epsilon)
+            memory[arm], answer = inner.answered(memory[arm], reward, count, BOTH)
+            answers.append(Guarded(answer, Answer(harm / steps, count, BOTH)))
+        return memory, tuple(answers)
