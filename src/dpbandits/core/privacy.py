@@ -1,10 +1,11 @@
 """Guarantees, ledger entries and the sum of a ledger. All numbers are exact fractions."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from dpbandits.core.inputs import shown, whole_number
 
@@ -28,17 +29,7 @@ def as_fraction(value: Real, name: str) -> Fraction:
     Raises:
         ValueError: `value` is not a finite number above 0, or is above 1e100.
     """
-    try:
-        exact = read_exactly(value)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(
-            f"Expected {name}={shown(value)} to be a finite number > 0, for example {name}=1 or "
-            f"{name}='1/10'."
-        ) from None
-    if abs(exact) > LARGEST:
-        raise ValueError(
-            f"Expected {name} to be > 0 and at most 1e100, got a number of more digits."
-        )
+    exact = finite_number(value, name, "a finite number > 0", "1/10")
     if exact <= 0:
         raise ValueError(
             f"Expected {name}={value} to be > 0; a policy without privacy is another class (see "
@@ -47,19 +38,41 @@ def as_fraction(value: Real, name: str) -> Fraction:
     return exact
 
 
-def read_exactly(value: object) -> Fraction:
-    """Return the exact value of a number or of its text. A float means the decimal that it prints
-    as.
+def finite_number(
+    value: object, name: str, kind: str = "a finite number", example: str = "-1/2"
+) -> Fraction:
+    """Return the exact number that the user meant, between -1e100 and 1e100.
+
+    Args:
+        value: a number, or its text.
+        name: the argument's name, for the error.
+        kind: what is expected, for the error.
+        example: a text that is such a number, for the error.
 
     Raises:
-        ValueError, ZeroDivisionError: `value` is not a number, or has too many digits to be read
-            quickly.
+        ValueError: `value` is no such number.
     """
-    return (
-        Fraction(value)
-        if isinstance(value, (int, Fraction)) and type(value) is not bool
-        else Fraction(spelled(value))
-    )
+    exact = read_exactly(value)
+    if exact is None:
+        raise ValueError(
+            f"Expected {name}={shown(value)} to be {kind}, for example {name}=1 or "
+            f"{name}='{example}'."
+        )
+    if abs(exact) > LARGEST:
+        raise ValueError(f"Expected {name} to be {kind} up to 1e100 in size, got a larger one.")
+    return exact
+
+
+def read_exactly(value: object) -> Fraction | None:
+    """Return the exact value of a number or of its text. A float means the decimal that it prints
+    as. None if it is no number, or has too many digits to be read quickly.
+    """
+    plain: Any = value
+    with suppress(ValueError, ZeroDivisionError):
+        if not isinstance(value, (int, Fraction)) or type(value) is bool:
+            plain = spelled(value)
+        return Fraction(plain)
+    return None
 
 
 def spelled(value: object) -> str:

@@ -159,15 +159,11 @@ def exact_number(value: Any, what: str = "value") -> Fraction:
     """
     if isinstance(value, bool | np.bool_):  # an entry of a 0/1 matrix
         return Fraction(int(value))
-    try:
-        plain = repr(float(value)) if isinstance(value, float | np.floating) else value
-        number = (
-            read_exactly(plain)
-            if isinstance(plain, int | Fraction) or short_exponent(str(plain))
-            else None
-        )
-    except (ValueError, ZeroDivisionError, OverflowError):  # the last one of Decimal("Infinity")
-        raise ValueError(f"Expected {what}={shown(value)} to be a finite number.") from None
+    plain = repr(float(value)) if isinstance(value, float | np.floating) else value
+    is_short = isinstance(plain, int | Fraction) or short_exponent(str(plain))
+    number = read_exactly(plain) if is_short else None
+    if is_short and number is None:
+        raise ValueError(f"Expected {what}={shown(value)} to be a finite number.")
     if number is None or max(abs(number.numerator), number.denominator) > LARGEST:
         raise ValueError(
             f"Expected {what} to be a number of at most 100 digits, and so its denominator. "

@@ -7,9 +7,9 @@ from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, final
 
-from dpbandits.core.inputs import MOST, shown
+from dpbandits.core.inputs import MOST
 from dpbandits.core.plan import FOREVER, Hold, Plan, PublicRng
-from dpbandits.core.privacy import LARGEST, Grid, read_exactly
+from dpbandits.core.privacy import Grid, finite_number
 from dpbandits.mechanisms import AboveThreshold, Halt
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, ArmsField, Policy, Release, policy_dataclass
@@ -50,7 +50,7 @@ class StoppingRule(Policy):
     def validate(self) -> None:
         self._number("alpha", 0, 1)
         self._number("beta", 1e-100, 1)
-        if not exact(self.low, "low") < exact(self.high, "high"):
+        if not finite_number(self.low, "low") < finite_number(self.high, "high"):
             raise ValueError(f"Expected low={self.low} to be below high={self.high}.")
         self._whole("cap", high=(MOST - 1) // self.grid, of="values")
 
@@ -67,7 +67,7 @@ class StoppingRule(Policy):
     @final
     def mechanism(self) -> AboveThreshold:
         budget = self.budget if isinstance(self, PrivatePolicy) else None
-        low, high = exact(self.low, "low"), exact(self.high, "high")
+        low, high = finite_number(self.low, "low"), finite_number(self.high, "high")
         return AboveThreshold(
             epsilon=budget,
             grid=Grid(steps=self.grid),
@@ -81,7 +81,7 @@ class StoppingRule(Policy):
     @property
     def range(self) -> tuple[float, float]:
         """low and high as floats."""
-        return float(exact(self.low, "low")), float(exact(self.high, "high"))
+        return float(finite_number(self.low, "low")), float(finite_number(self.high, "high"))
 
     @final
     def init(self) -> Watching:
@@ -214,23 +214,3 @@ class DPExponentialNAS(StoppingRule, PrivatePolicy):
 
     def following(self, count: int) -> int:
         return 1 << max(1, count.bit_length())
-
-
-def exact(value: Fraction | float | str, name: str) -> Fraction:
-    """Return the finite number that the user meant: 0.1 is one tenth.
-
-    Raises:
-        ValueError: not a finite number.
-    """
-    try:
-        number = read_exactly(value)
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(
-            f"Expected {name}={shown(value)} to be a finite number, for example {name}=1 or "
-            f"{name}='-1/2'."
-        ) from None
-    if abs(number) > LARGEST:
-        raise ValueError(
-            f"Expected {name} to be a number from -1e100 to 1e100, got one beyond them."
-        )
-    return number

@@ -427,11 +427,8 @@ def rule_of(holdout: object, control: int) -> HoldoutRule:
     Raises:
         ValueError: it is no such share. Nothing was created.
     """
-    try:
-        share = read_exactly(holdout)
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(0)
-    if not 0 < share < 1:
+    share = read_exactly(holdout)
+    if share is None or not 0 < share < 1:
         raise ValueError(
             f"Expected holdout={shown(holdout)} to be above 0 and below 1, for example "
             "holdout='.05': the share of people who get the control arm for the whole campaign."

@@ -146,12 +146,8 @@ class Range:
 
 def exact_bound(value: object, name: str) -> Fraction:
     """The exact number that a bound stands for."""
-    exact = None
-    if isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_)):
-        try:
-            exact = read_exactly(value)
-        except (ValueError, ZeroDivisionError):
-            exact = None
+    is_number = isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))
+    exact = read_exactly(value) if is_number else None
     if exact is None or abs(exact) > LARGEST or 0 < abs(exact) < Fraction(1, LARGEST):
         quoted = ", without quotes" if isinstance(value, str) else ""
         raise ValueError(
