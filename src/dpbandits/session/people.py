@@ -119,7 +119,7 @@ class Register:
     ) -> None:
         self.cap, self.window = cap, window
         self.has_random_key = key is None
-        self._key, self._clock = key or secrets.token_bytes(32), SteadyClock(clock)
+        self._key, self.clock = key or secrets.token_bytes(32), SteadyClock(clock)
         self.used: dict[str, tuple[int, int]] = {}
         self.kept: dict[str, int] | None = {} if sticky else None
         self.complete = True
@@ -135,20 +135,16 @@ class Register:
 
     def window_number(self) -> int:
         """The number of the window that is open. Changes nothing."""
-        return 0 if self.window is None else int(self._clock.now() // self.window)
+        return 0 if self.window is None else int(self.clock.now() // self.window)
 
     def advance(self) -> int:
         """Remember the time of a window that people are learned from in, and return its number."""
-        return 0 if self.window is None else int(self._clock.advance() // self.window)
-
-    def behind(self) -> float:
-        """By how many seconds the clock is behind the latest time that it said."""
-        return self._clock.behind()
+        return 0 if self.window is None else int(self.clock.advance() // self.window)
 
     def advance_clock(self, latest: float) -> None:
         """Another register of the same people has seen this time."""
         if self.window is not None:
-            self._clock.latest = max(self._clock.latest, latest)
+            self.clock.latest = max(self.clock.latest, latest)
 
     def use_up(self, who: str) -> None:
         """Nobody learns from a person any more in the window that is open."""
@@ -228,7 +224,7 @@ class Register:
         return RegisterData(
             cap=self.cap,
             window=self.window,
-            latest=self._clock.latest,
+            latest=self.clock.latest,
             used=[(who, *taken) for who, taken in self.used.items()],
             owners=[(id, *place) for id, place in owners.items()],
             key=key_fingerprint(self._key),
@@ -254,7 +250,7 @@ class Register:
                 "Expected the user_key= that this session was made with: its people are known by "
                 "pseudonyms made with it, and with another key everybody would be new."
             )
-        register._clock.latest = fields.latest
+        register.clock.latest = fields.latest
         register.used = {who: (window, taken) for who, window, taken in fields.used}
         return register
 

@@ -1074,7 +1074,8 @@ class Session:
         window, periods = self._tables.attribution, self._tables.periods
         if window is None:
             return self._with_ended_period(view)
-        for id in window.advance():
+        window.clock.advance()
+        for id in window.due_now():
             if id not in view.pending:  # void since the session was closed
                 continue
             if periods is not None:  # it counts in the period in which its decision was made
@@ -1851,7 +1852,8 @@ class Session:
         tables, closing = self._tables, self._state.closing
         if closing is not None and closing.is_done:
             return 0.0
-        timed = tables.attribution, tables.periods, tables.people
+        clocks = (each and each.clock for each in (tables.periods, tables.people))
+        timed = tables.attribution, *clocks
         return max((each.behind() for each in timed if each is not None), default=0.0)
 
     def _guardrail_alarms(self) -> list[SessionEvent]:

@@ -485,7 +485,7 @@ def waiting_for(session: Session, who: str, stored: Sequence[int]) -> list[int]:
 def latest_time(session: Session) -> float | None:
     """Return the latest time that the clock of contributions has seen; None without people."""
     people = session._tables.people
-    return None if people is None else people._clock.latest
+    return None if people is None else people.clock.latest
 
 
 def statement_in(

@@ -133,11 +133,6 @@ class AttributionWindow:
         newest = next(reversed(self.due.values()), EARLIEST)
         return self.clock.behind(newest - self.seconds)
 
-    def advance(self) -> list[int]:
-        """Advance the clock, and return `due_now()`."""
-        self.clock.advance()
-        return self.due_now()
-
     def to_data(self) -> AttributionData:
         """Plain data, for JSON."""
         return AttributionData(self.seconds, self.clock.latest, list(self.due.items()))
@@ -308,10 +303,6 @@ class Periods:
     def after(self, number: int, time: float) -> int:
         """Return the period whose blocks are open at a time, once those of another closed."""
         return max(number + 1, self.number(time - self.waits))
-
-    def behind(self) -> float:
-        """Return by how many seconds the clock is behind the latest time that it said."""
-        return self.clock.behind()
 
     def to_data(self, period: OpenPeriod) -> PeriodsData:
         """Plain data, for JSON."""
