@@ -549,8 +549,9 @@ def size_argument(cls: type[Policy]) -> str | None:
     return next((name for name in ("problem", "actions", "arms") if name in takes), None)
 
 
-# A step: the period between two releases. All simulations and sessions begin steps here. Who holds
-# the vault ends them: `simulation.plain.next_step`, and in two commits `Session._advance`.
+# A step: the period between two releases. Simulations begin steps here, and end them in
+# `simulation.plain.next_step`; sessions in `session.state.opened` and, in two commits, in
+# `Session._advance`.
 
 
 Public = Callable[[int], PublicRng]

@@ -634,6 +634,19 @@ class View:
     `counted` is the number of events counted, or −1 while the view is ahead of its log. It is
     updated last: if counting is interrupted, `counted` does not match the log, and the view is
     rebuilt. Counting stops at an event that makes a release due.
+
+    Attributes:
+        ready: what is to be released: coordinates, or the number of a joint plan. Empty where the
+            plan releases nothing, or its release waits for the policy to learn from it. None while
+            the plan goes on.
+        progress: counts of the plan; None with joint releases, whose blocks count for themselves.
+        last: the decision up to which `play` holds without further checks.
+        since: the first decision of the step.
+        position: of `rng` after the newest decision that was made.
+        context_records: with a contextual policy, the records since the last fold, by arm.
+        pilot: contexts that the first codebooks are made of.
+        in_time: pending decisions that are not overdue, by what they are counted as; None: not
+            known.
     """
 
     __slots__ = (
@@ -695,9 +708,7 @@ class View:
         self.elsewhere, self.batches, self.void = state.elsewhere, state.batches, state.void
         self.period = state.period
         self.blocks = state.books.blocks.copy()
-        # with a contextual policy, records since the last fold by arm, which are added up then
         self.context_records: dict[int, list[Any]] | None = None if state.contexts is None else {}
-        # contexts that make the first codebooks
         self.pilot = [] if state.contexts is None else list(state.contexts.pilot)
         self.position = state.rng
         self.rng = rng or PublicRng(seed, state.step, state.rng)
@@ -705,7 +716,6 @@ class View:
         self.ready: tuple[int, ...] | None = None
         self.delays = None if state.delays is None else dict(state.delays)
         self.overdue, self.overtaken = state.overdue, (-1, 0)
-        # pending decisions that are not overdue, by what they are counted as; None: not known
         self.in_time: InTime | None = before.in_time if before and self.pending else None
         if self.policy.reader.together:
             self.step_counts = dict(state.step_counts)
@@ -727,7 +737,6 @@ class View:
 
     def _set_offer(self, offer: Offer) -> None:
         self.offer, self.play = offer, offer.play
-        # up to this decision `next_ask` takes the offer without further checks
         self.last = 0 if offer.play is None else min(offer.last, self.overdue.check - 1)
 
     # Counting events
