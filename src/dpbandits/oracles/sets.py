@@ -118,7 +118,7 @@ class ExplicitSet(DecisionSet):
         self.super_arms = sorted(tuple(sorted(arms)) for arms in given)
         self.arms = max(row[-1] for row in self.super_arms) + 1 if arms is None else int(arms)
         self.size, self.costs = max(map(len, self.super_arms)), switch(costs, "costs")
-        if value not in EXTREMES and value != "sum":
+        if value not in ("sum", *EXTREMES):
             raise ValueError(f'Expected value={shown(value)} to be "sum", "least" or "largest".')
         if self.costs and value != "sum":
             raise ValueError(f'Expected value="sum" with costs=True, got value={value!r}.')
