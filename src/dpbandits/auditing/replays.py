@@ -30,7 +30,7 @@ from dpbandits.auditing.shown_noise import (
     sums_of,
 )
 from dpbandits.auditing.subjects import Feeding, alone, longest
-from dpbandits.checks.tape import RecordedDraw, Recorder, Tape, loss
+from dpbandits.checks.tape import RecordedDraw, Recorder, Tape, in_turn, loss
 from dpbandits.core.errors import Diverged, Foreign, Leak, Unclear, Undecided
 from dpbandits.core.inputs import Floats
 from dpbandits.policies.contract import Policy
@@ -167,9 +167,7 @@ def record_changes(run: Transcript, rng: np.random.Generator) -> list[tuple[int,
         (at for at, event in enumerate(run.events) if not isinstance(event, Entered)), default=0
     )
     blocks = [at for at, event in enumerate(run.events[:last]) if isinstance(event, Entered)]
-    early, late = blocks[:EARLY], rng.permutation(blocks[EARLY:]).tolist()
-    turns = [at for pair in zip(early, late, strict=False) for at in pair]
-    order = turns + early[len(late) :] + late[len(early) :]
+    order = in_turn(blocks[:EARLY], rng.permutation(blocks[EARLY:]).tolist())
     unit = run.policy.reader.grid.steps
     return [(at, change) for at in order for change in changes(run.events[at], unit, rng)]
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpbandits.checks.tape import in_turn
 from dpbandits.core.inputs import Floats
 
 # The order of pairs mixes all kinds, so that any first part of the list holds some of each.
@@ -193,9 +194,9 @@ def mixed(
     """
     rng = np.random.default_rng(0)
     shuffled = [[kind[at] for at in rng.permutation(len(kind))] for kind in kinds]
-    short, late = list(in_turn([woven(kind) for kind in shuffled])), [each for each in late if each]
+    short, late = list(in_turn(*map(woven, shuffled))), [each for each in late if each]
     often = SELDOM // max(1, len(late))
-    long = list(in_turn(late))
+    long = list(in_turn(*late))
     return [
         pair
         for at in range(max(len(short), often * len(long)))
@@ -225,17 +226,12 @@ def woven(kind: list[Neighbours]) -> list[Neighbours]:
         [pair for pair, yes in zip(kind, whole, strict=True) if yes is wanted]
         for wanted in (True, False)
     )
-    return list(in_turn([some[::2], some[1::2], others]))
+    return list(in_turn(some[::2], some[1::2], others))
 
 
 def is_whole_table(label: str) -> bool:
     """Whether a whole reward moves."""
     return label.split(" at arm ")[0].endswith("falls") or "turns" in label
-
-
-def in_turn(lists: Sequence[Sequence[Neighbours]]) -> Iterator[Neighbours]:
-    for at in range(max(map(len, lists), default=0)):
-        yield from (some[at] for some in lists if at < len(some))
 
 
 # Pairs of tables whose record moves between two rewards drawn by the seed. Code that heeds only a

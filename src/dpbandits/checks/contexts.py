@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from dpbandits.checks.checks import require
-from dpbandits.checks.tape import Recorder, visitors
+from dpbandits.checks.tape import Recorder, in_turn, visitors
 from dpbandits.core.errors import (
     CheckFailed,
     ClosedError,
@@ -162,9 +162,7 @@ class ContextRun:
         others in turn.
         """
         rng = np.random.default_rng([self.seed, 19])
-        early, late = self.run.read[:12], rng.permutation(self.run.read[12:]).tolist()
-        turns = [at for pair in zip(early, late, strict=False) for at in pair]
-        for at in [*turns, *early[len(late) :], *late[len(early) :]]:
+        for at in in_turn(self.run.read[:12], rng.permutation(self.run.read[12:]).tolist()):
             answer = self.brought[at]
             others: list[float | None] = [0.0, 1.0, *([None] if self.has_window else [])]
             yield from ((at, other) for other in others if other != answer)

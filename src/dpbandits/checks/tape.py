@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import methodcaller
-from typing import Any, ClassVar, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, final
 
 import numpy as np
 
@@ -71,6 +71,15 @@ def visitors(features: int, many: int, seed: int) -> Floats:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * rng.uniform(1.0, 1.5, (many, 1))
     rows[1::4] = -rows[0 : len(rows[1::4]) * 4 : 4]
     return rows
+
+
+Item = TypeVar("Item")
+
+
+def in_turn(*lists: Sequence[Item]) -> Iterator[Item]:
+    """Yield the first of each list, then the second of each, until all of them came."""
+    for at in range(max(map(len, lists), default=0)):
+        yield from (some[at] for some in lists if at < len(some))
 
 
 class RecordedDraw(NamedTuple):

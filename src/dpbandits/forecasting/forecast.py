@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,7 +225,14 @@ def plays_of(
     `simulate` with this seed and that draw's means. sd: of an arm's single rewards, shape (arms,).
     """
     at = counted_rounds(visitors).tolist()
-    play = partial(one_draw, policy, means, visitors, seed, at, delay, sd)
+
+    def play(draw: int) -> Integers:
+        world = world_of(means[draw], sd)
+        runs = simulate(
+            policy, world, visitors, seed=seed, at=at, first=draw, workers=1, delay=delay
+        )
+        return runs.counts[0]
+
     found = [play(0)]  # compiles the player
     tell(1)
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
@@ -237,23 +243,6 @@ def plays_of(
     finally:  # who stops early waits for no run that has not begun
         pool.shutdown(cancel_futures=True)
     return np.stack(found)
-
-
-def one_draw(
-    policy: Policy,
-    means: Floats,
-    visitors: int,
-    seed: int,
-    at: list[int],
-    delay: int | DelayLaw | None,
-    sd: Floats | None,
-    draw: int,
-) -> Integers:
-    environment = world_of(means[draw], sd)
-    runs = simulate(
-        policy, environment, visitors, seed=seed, at=at, first=draw, workers=1, delay=delay
-    )
-    return runs.counts[0]
 
 
 FINEST = 1024

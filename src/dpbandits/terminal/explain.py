@@ -2,7 +2,6 @@
 declarations and proof page, gathered for a reader.
 """
 
-import inspect
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -140,7 +139,7 @@ def documentation(cls: type[Policy]) -> list[str]:
     """The class's own docstring without its doctests and its arguments, which have their own table:
     a line a paragraph; tables keep their lines.
     """
-    paragraphs = inspect.cleandoc(cls.__dict__.get("__doc__") or "").split(">>>")[0].split("\n\n")
+    paragraphs = cleandoc(cls.__dict__.get("__doc__") or "").split(">>>")[0].split("\n\n")
     return [
         p if p.startswith("|") else " ".join(p.split())
         for p in paragraphs

@@ -215,16 +215,6 @@ def noise_of(noise: int, scale: float, rng: Any) -> float:
     return -scale * math.log(draw) if noise == GUMBEL else scale * draw
 
 
-@jit
-def mean_steps(values: Any, probabilities: Any) -> Any:
-    """Return every action's expected reward, in grid steps."""
-    means = np.zeros(probabilities.shape[0])
-    for action in range(len(means)):
-        for level in range(len(values)):
-            means[action] += values[level] * probabilities[action, level]
-    return means
-
-
 @inline
 def largest_sum(mean: float, rounds: int, low: float, high: float, log_odds: float) -> float:
     """Return a value that the sum of `rounds` rewards in [low, high] exceeds with probability at
@@ -284,7 +274,7 @@ def play_epochs(
     released. Return (releases, events).
     """
     plays = np.zeros(probabilities.shape[0], out.dtype)
-    means = mean_steps(values, probabilities)
+    means = (probabilities * values).sum(axis=1)  # in grid steps
     t, at, releases, events, action, length = 0, 0, 0, 0, 0, 1
     while t < rounds:
         read = length // 2 + 1 + int(rng.random() * (length - length // 2)) if prefix else length
