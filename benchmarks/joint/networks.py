@@ -30,7 +30,6 @@ from dpbandits.core.inputs import Floats
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.sweeps import laws
 
-ROUNDS = 20_000
 ROADS = Path("tntp/SiouxFalls/SiouxFalls_net.tntp")
 PARTS = (0.125, 0.25, 0.5, 1.0)
 """First batches that are tried, of the default's: of a joint policy twice as long ones."""
@@ -47,13 +46,16 @@ class World(NamedTuple):
     problem: DecisionSet
     environment: dpb.Bernoulli
     epsilon: float
+    rounds: int
 
     def regret(self, policy: dpb.Policy, runs: int, seed: int = 5) -> Floats:
         """Against the oracle's answer for the true means."""
         problem, means = self.problem, self.environment.means
-        found = dpb.simulate(policy, self.environment, ROUNDS, runs=runs, seed=seed, at=[]).regret()
+        found = dpb.simulate(
+            policy, self.environment, self.rounds, runs=runs, seed=seed, at=[]
+        ).regret()
         best = problem.value(problem.best(means), means)
-        return np.asarray(found + ROUNDS * (best - problem.alpha * problem.optimum(means)))
+        return np.asarray(found + self.rounds * (best - problem.alpha * problem.optimum(means)))
 
 
 def shared(world: World) -> list[dpb.Policy]:
@@ -114,7 +116,7 @@ def named(policy: Any) -> str:
     return f"{policy.name}, first = {policy.first:g}, level = {policy.level:g}"
 
 
-def rows(data: Path, runs: int) -> list[Row]:
+def rows(data: Path, rounds: int, runs: int) -> list[Row]:
     found = list[Row]()
     for name, (path, load) in SETTINGS.items():
         if not (data / path).exists():
@@ -122,7 +124,7 @@ def rows(data: Path, runs: int) -> list[Row]:
         loaded = load(data, path)
         assert loaded.problem is not None
         for epsilon in (2.0, 1.0):
-            world = World(loaded.problem, loaded.environment, epsilon)
+            world = World(loaded.problem, loaded.environment, epsilon, rounds)
             what = f"{name} (K = {loaded.problem.size}), ε = {epsilon:g}"
             found += compared(what, world, runs)
     return found
@@ -130,19 +132,20 @@ def rows(data: Path, runs: int) -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, help="write the table as markdown, too")
     args = parser.parse_args()
     title = "Joint releases on networks"
     note = (
-        f"{ROUNDS:,} rounds, {args.runs} runs: mean / 99 % / worst. Policies that share ε out have "
-        f"the best of {len(PARTS) * len(LEVELS)} constants for each instance, chosen on other runs "
-        "of it; joint ones have their defaults, and below the best of as many. Which arms "
+        f"{args.rounds:,} rounds, {args.runs} runs: mean / 99 % / worst. Policies that share ε out "
+        f"have the best of {len(PARTS) * len(LEVELS)} constants for each instance, chosen on other "
+        "runs of it; joint ones have their defaults, and below the best of as many. Which arms "
         "DPJointCUCB releases, and the form of its defaults, were chosen on others with these "
         "instances in view, too (decision 7)."
     )
-    table = rows(args.data, args.runs)
+    table = rows(args.data, args.rounds, args.runs)
     show(title, table)
     command = f"python -m benchmarks.joint.networks --runs {args.runs} --out {args.out}"
     write(args.out, command, {title: table}, note)
