@@ -38,8 +38,9 @@ class Foreseen(NamedTuple):
     then. named: visitors after which the best arm is named at 95 %, the median over draws; None
     where most draws never come to that. chance_named: chance that it is named by the end. width: of
     an arm's final interval at 95 %, on average over arms and draws. These three come from trials
-    that are played; for what has no ε, and where arms are not compared in pairs, from intervals at
-    expected totals. None where answers say nothing of means.
+    that are played; for what has no ε, in the local model, and where arms are not compared in
+    pairs, from intervals at expected totals. These name later than pairs do, and the chance is
+    then mostly 0 or 1. None where answers say nothing of means.
     """
 
     policy: str
