@@ -119,6 +119,8 @@ def test_ids_of_any_kind_are_taken(store: Any) -> None:
     assert campaign.erase(user) == 1
     sale = create(store, name="sale", holdout=".5")
     assert sale.side(user) == sale.side(str(user))
+    layout = sale._calls.host.layout
+    assert repr(layout.side_key) not in repr(layout)
 
 
 NAMES = "Zo\u00eb", "Zoe\u0308"

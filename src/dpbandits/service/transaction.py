@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
@@ -106,7 +106,7 @@ class Layout:
     row: CampaignRow
     parts: Mapping[str, CampaignRow]
     rule: HoldoutRule | None = None
-    side_key: bytes | None = None
+    side_key: bytes | None = field(default=None, repr=False)
 
     @property
     def is_whole(self) -> bool:
