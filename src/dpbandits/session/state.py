@@ -262,6 +262,7 @@ class Kept(Opaque, frozen=True, gc=True, kw_only=True):
         closing: None while the session is open.
         elsewhere: number of people with recorded outcomes who were assigned elsewhere.
         batches: their batches, unless a store keeps them.
+        forgotten: of `elsewhere`, those from before the policy restarted; `records` has none then.
         void: number of decisions that were never carried out, or voided by a fence.
     """
 
@@ -279,6 +280,7 @@ class Kept(Opaque, frozen=True, gc=True, kw_only=True):
     closing: Closing | None = None
     elsewhere: Count = 0
     batches: tuple[Batch, ...] = ()
+    forgotten: Count = 0
     void: Count = 0
 
 
@@ -1088,7 +1090,8 @@ class View:
     @property
     def _usual_delay(self) -> int | None:
         """The usual delay of answers to decisions that were made here; None if too few came."""
-        return usual_delay(self.delays or {}, self.records - self.elsewhere)
+        answers = self.records - (self.elsewhere - self.log.state.forgotten)
+        return usual_delay(self.delays or {}, answers)
 
     def _asked_block(self, key: Any) -> AskedBlock | None:
         """Return the open block that answers counted as `key` fill; None unless its arm has room or

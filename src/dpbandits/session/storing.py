@@ -468,6 +468,7 @@ def restart_policy(session: Session) -> None:
         asked_at_answer=now.asked,
         closing=now.closing,
         elsewhere=now.elsewhere,
+        forgotten=now.elsewhere,
         void=now.void,
     )
     session._begin_step(state)

@@ -94,6 +94,20 @@ def test_a_copy_that_is_put_back_begins_a_generation(lite: Lite, kind: str) -> N
     assert lite.open()["c"].summary().asked == 88
 
 
+def test_a_policy_that_begins_anew_soon_knows_how_late_answers_are(lite: Lite) -> None:
+    """What was recorded elsewhere before counted against it: nobody was late for 500 answers."""
+    with lite.open() as store:
+        create(store, dpb.DPUCB(arms=2, epsilon=1, horizon=4096)).record(0, [1] * 500, key="week 1")
+        store["c"].fence()
+    campaign = lite.open(noise=dpb.SimulatedNoise(1))["c"]
+    silent, again = campaign.ask(), 0
+    for _ in range(100):
+        decision = campaign.ask()
+        campaign.tell(decision, decision.action == silent.action)
+        again += decision.action == silent.action
+    assert again
+
+
 def test_a_copy_that_is_put_back_while_stores_are_open_is_seen(lite: Lite) -> None:
     """A store that remembers the other timeline reads everything anew."""
     with lite.open() as first, lite.open() as second:
