@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
+from scipy.stats import binom
 
 from dpbandits.theory import minimax_lower_bound, private_floor
 
@@ -34,15 +36,9 @@ def test_exploring_first_loses_as_much_on_one_of_two_instances(eps: float, round
     worst = []
     for n in np.unique(np.geomspace(1, rounds // 2, 60).astype(int)).tolist():
         coins = np.arange(n + 1)
-        choose = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in coins]
-        law = np.exp(np.array(choose) - n * math.log(2))
-
-        def taken(lead: np.ndarray, law: np.ndarray = law) -> float:
-            """The chance of the arm with this lead."""
-            return float(law @ (1 / (1 + np.exp(np.clip(-eps * lead / 2, -700, 700)))))
-
-        rest = rounds - 2 * n
-        worst.append(max(n + rest * taken(-coins), n + rest * taken(coins - n)) / 2)
+        law, rest = binom.pmf(coins, n, 0.5), rounds - 2 * n
+        taken = (law @ expit(eps * lead / 2) for lead in (-coins, coins - n))
+        worst.append((n + rest * max(taken)) / 2)
     assert min(worst) >= private_floor(2, rounds, eps) * (1 - 1e-9)
 
 

@@ -30,24 +30,16 @@ def test_how_many_are_explored() -> None:
 
 
 def test_new_elements_come_few_at_a_time_beside_the_best_that_are_known() -> None:
+    """More where what is known is poor: below what may be hoped for it has no place."""
     policy = dpb.DPJointMAT(problem=UNIFORM, epsilon=1)
     first = policy.plan(policy.init(), RNG)
     assert first == Hold(tuple(range(6)), policy.batch(6), tuple(range(6)))  # nothing is known
     state = known(policy, [0.1, 0.9, 0.2, 0.8, 0.1, 0.1])
-    plan = policy.plan(state, RNG)
-    assert isinstance(plan, Hold)
-    assert plan == Hold((1, 3, 6, 7, 8, 9), policy.batch(4), (6, 7, 8, 9))
-
-
-def test_where_what_is_known_is_poor_more_new_elements_are_taken() -> None:
-    """A known element below what may be hoped for of a new one has no place."""
-    policy = dpb.DPJointMAT(problem=UNIFORM, epsilon=1)
-    state = known(policy, [0.1, 0.11, 0.1, 0.11, 0.1, 0.9])
-    plan = policy.plan(state, RNG)
-    assert isinstance(plan, Hold)
-    assert plan == Hold((5, 6, 7, 8, 9, 10), policy.batch(5), (6, 7, 8, 9, 10))
-    shared = policy.shared(state)
-    assert 0.11 < hoped_for(*shared[1:]) < 0.9
+    assert policy.plan(state, RNG) == Hold((1, 3, 6, 7, 8, 9), policy.batch(4), (6, 7, 8, 9))
+    poor = known(policy, [0.1, 0.11, 0.1, 0.11, 0.1, 0.9])
+    new = (6, 7, 8, 9, 10)
+    assert policy.plan(poor, RNG) == Hold((5, *new), policy.batch(5), new)
+    assert 0.11 < hoped_for(*policy.shared(poor)[1:]) < 0.9
 
 
 @pytest.mark.parametrize("problem", [UNIFORM, PARTITION, LINEAR], ids=["top", "areas", "linear"])
