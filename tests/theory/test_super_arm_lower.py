@@ -4,7 +4,8 @@ program.
 
 import math
 from collections.abc import Sequence
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,30 +45,24 @@ def test_lists_of_special_sets_have_their_closed_forms(epsilon: float | None) ->
     assert lower_constant(paths, (0.5,) * 3 + (0.3,) * 3, epsilon) == pytest.approx(each, rel=1e-3)
 
 
+MATROIDS = [
+    *(dpb.UniformMatroid(arms=arms, rank=rank) for arms, rank in ((12, 4), (10, 5), (16, 4))),
+    dpb.GraphicMatroid(list(combinations(range(5), 2))),
+]
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize(("arms", "size"), [(12, 4), (10, 5), (16, 4)])
-def test_all_sets_of_one_size_have_the_closed_form_of_their_matroid(
-    arms: int, size: int, epsilon: float | None
+@pytest.mark.parametrize("matroid", MATROIDS, ids=lambda matroid: f"{matroid.arms}")
+def test_all_bases_have_the_closed_form_of_their_matroid(
+    matroid: dpb.Matroid, epsilon: float | None
 ) -> None:
     """Most alternatives are on many arms, and at the best plays those on one alone are binding."""
+    arms = matroid.arms
     environment = dpb.Bernoulli(np.random.default_rng(arms).uniform(0.1, 0.9, arms).tolist())
-    listed = dpb.ExplicitSet(list(combinations(range(arms), size)))
-    matroid = matroid_lower_bound(
-        dpb.UniformMatroid(arms=arms, rank=size), environment, 10**9, epsilon
-    )
-    found = super_arm_lower_bound(listed, environment, 10**9, epsilon)
-    assert matroid * (1 - 1e-3) <= found <= matroid * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_spanning_trees_have_the_closed_form_of_their_matroid(epsilon: float | None) -> None:
-    edges = list(combinations(range(5), 2))
-    trees = dpb.GraphicMatroid(edges)
-    environment = dpb.Bernoulli(np.random.default_rng(3).uniform(0.2, 0.8, 10).tolist())
-    listed = dpb.ExplicitSet([s for s in combinations(range(10), 4) if trees.contains(s)])
-    matroid = matroid_lower_bound(trees, environment, 10**9, epsilon)
-    found = super_arm_lower_bound(listed, environment, 10**9, epsilon)
-    assert matroid * (1 - 1e-3) <= found <= matroid * (1 + 1e-9)
+    bases = [each for each in combinations(range(arms), matroid.rank) if matroid.contains(each)]
+    least = matroid_lower_bound(matroid, environment, 10**9, epsilon)
+    found = super_arm_lower_bound(dpb.ExplicitSet(bases), environment, 10**9, epsilon)
+    assert least * (1 - 1e-3) <= found <= least * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
@@ -89,7 +84,7 @@ def test_what_does_not_converge_is_not_a_number(monkeypatch: pytest.MonkeyPatch)
 
 
 def on_a_grid(
-    sets: Sequence[tuple[int, ...]], means: np.ndarray, epsilon: float | None, parts: int = 40
+    sets: Sequence[tuple[int, ...]], means: np.ndarray, epsilon: float | None, parts: int
 ) -> float:
     """The value of one linear program, with a constraint for each way to divide a gap."""
     holds = np.array([[arm in chosen for arm in range(len(means))] for chosen in sets], float)
@@ -112,41 +107,37 @@ def on_a_grid(
     return float(linprog(gaps, A_ub=-np.array(rows) @ holds.T, b_ub=-np.ones(len(rows))).fun)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("size", [2, 3])
-def test_sets_that_share_arms_at_random_have_the_value_of_a_plain_program(
-    size: int, epsilon: float | None
-) -> None:
-    """It has no cutting planes, and is too low by some of a thousandth."""
+def at_random(size: int, low: float, high: float, best: float) -> tuple[Any, np.ndarray]:
+    """Sets that share arms, and their means: the last one is the best."""
     rng = np.random.default_rng(size)
-    means = np.concatenate([rng.uniform(0.1, 0.5, 8), [0.6] * size])
+    means = np.concatenate([rng.uniform(low, high, 8), [best] * size])
     wrong = [tuple(sorted(rng.choice(8, size, replace=False).tolist())) for _ in range(12)]
-    sets = [*dict.fromkeys(wrong), tuple(range(8, 8 + size))]
-    found = lower_constant(dpb.ExplicitSet(sets), tuple(means.tolist()), epsilon)
-    assert found == pytest.approx(on_a_grid(sets, means, epsilon), rel=2e-3)
+    return dpb.ExplicitSet([*dict.fromkeys(wrong), tuple(range(8, 8 + size))]), means
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_paths_of_a_graph_have_the_value_of_a_plain_program(epsilon: float | None) -> None:
-    """Paths of two to four edges share edges with the best one and with each other."""
-    edges = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "c"), ("b", "c"), ("b", "t"), ("c", "t")]
-    paths = dpb.Paths(edges, "s", "t", costs=False)
-    means = np.array([0.5, 0.45, 0.3, 0.35, 0.25, 0.4, 0.2])
-    listed = super_arm_bounds.super_arms(paths)
-    assert listed is not None
-    found = lower_constant(paths, tuple(means.tolist()), epsilon)
-    assert found == pytest.approx(on_a_grid(listed, means, epsilon), rel=2e-3)
+EDGES = [("s", "a"), ("s", "b"), ("a", "b"), ("a", "c"), ("b", "c"), ("b", "t"), ("c", "t")]
+LISTED = {
+    "pairs": at_random(2, 0.1, 0.5, 0.6),
+    "triples": at_random(3, 0.1, 0.5, 0.6),
+    # paths of two to four edges share edges with the best one and with each other
+    "paths": (
+        dpb.Paths(EDGES, "s", "t", costs=False),
+        np.array([0.5, 0.45, 0.3, 0.35, 0.25, 0.4, 0.2]),
+    ),
+    # the nearest alternatives raise some arms to 1, where what plays show of them has a kink
+    "means near one": at_random(2, 0.6, 0.97, 0.99),
+}
+PLAIN = [(name, eps) for name in LISTED if "one" not in name for eps in EPSILONS]
 
 
-@pytest.mark.parametrize("epsilon", [0.05, 0.3])
-def test_means_near_one_have_the_value_of_a_plain_program(epsilon: float) -> None:
-    """The nearest alternatives raise some arms to 1, where what plays show of them has a kink."""
-    rng = np.random.default_rng(2)
-    means = np.concatenate([rng.uniform(0.6, 0.97, 8), [0.99] * 2])
-    wrong = [tuple(sorted(rng.choice(8, 2, replace=False).tolist())) for _ in range(12)]
-    sets = [*dict.fromkeys(wrong), (8, 9)]
-    found = lower_constant(dpb.ExplicitSet(sets), tuple(means.tolist()), epsilon)
-    assert found == pytest.approx(on_a_grid(sets, means, epsilon, 4_000), rel=2e-3)
+@pytest.mark.parametrize(("name", "epsilon"), [*PLAIN, *product(["means near one"], [0.05, 0.3])])
+def test_sets_have_the_value_of_a_plain_program(name: str, epsilon: float | None) -> None:
+    """It has no cutting planes, and is too low by some of a thousandth."""
+    problem, means = LISTED[name]
+    sets = super_arm_bounds.super_arms(problem)
+    assert sets is not None
+    plain = on_a_grid(sets, means, epsilon, 4_000 if "one" in name else 40)
+    assert lower_constant(problem, tuple(means.tolist()), epsilon) == pytest.approx(plain, rel=2e-3)
 
 
 def test_public_arms_cost_their_number_of_sets() -> None:
