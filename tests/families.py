@@ -105,9 +105,6 @@ KEPT = {
     "session/test_options_together.py::test_two_options_together_cost_what_is_printed": "^users",
     "session/test_releases_only.py::test_broken_twins_are_caught": "OneStream|HalfTheNoise",
     "session/test_saving.py::test_nothing_private_is_shown": OF_NEAR,
-    "session/test_silence.py::test_where_everybody_answers_decisions_are_as_they_were": (
-        f"{OF_NEAR}-late"
-    ),
     "simulation/test_rounds.py::test_the_player_plays_what_all_scores_say": (
         "KLUCB, c = 3-4|DPUCB-4"
     ),

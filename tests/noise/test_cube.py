@@ -16,7 +16,7 @@ from dpbandits.noise import exact
 from dpbandits.noise.exact import cube
 
 Sampler = Callable[[int, Callable[[int], list[int]]], list[int]]
-HALF, RADII = Fraction(1, 2), range(5)
+HALF = Fraction(1, 2)
 
 
 class Another(Exception):
