@@ -595,11 +595,12 @@ class Host:
             return False
         except BaseException as error:
             self._parts = {}
-            fences = isinstance(error, EditedRowsError) and error.fenced
-            if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
+            gave_up = self._is_in_doubt or isinstance(error, (LedgerError, UnlearnedError))
+            if gave_up or (isinstance(error, EditedRowsError) and error.fenced):
                 self._mark_doubtful()
+            if gave_up:  # at once, as a copy put back now would not have the mark
                 with suppress(Exception):  # then the next call tries: this one says what it met
-                    self._fence()  # at once, as a copy put back now would not have the mark
+                    self._fence()
             raise
         for queued, answer in zip(batch, answers, strict=True):
             (queued.value, queued.error), queued.is_run = answer, True
