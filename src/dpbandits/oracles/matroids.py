@@ -336,13 +336,21 @@ class PartitionMatroid(Matroid):
         return exchange_rows(basis, self.categories[:, None] == self.categories[list(basis)])
 
 
-def checked_categories(categories: Any, count: int) -> Integers:
-    """Return a known category for every arm; there are `count` capacities."""
-    given = listed(categories, "categories", "whole numbers")
-    return np.array(
-        [whole_number(c, f"categories[{arm}]", 0, count - 1) for arm, c in enumerate(given)],
-        np.int64,
-    )
+def checked_categories(categories: ArrayLike | None, count: int) -> Integers:
+    """Return a known category for every arm."""
+    given = np.asarray(categories)
+    if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
+        raise ValueError(
+            "Expected categories to be a non-empty list of whole numbers, got shape "
+            f"{given.shape} of {given.dtype}."
+        )
+    bad = np.flatnonzero((given < 0) | (given >= count))
+    if len(bad):
+        raise ValueError(
+            f"Expected categories[{bad[0]}]={given[bad[0]]} in 0..{count - 1}: there are {count} "
+            "capacities."
+        )
+    return given.astype(np.int64)
 
 
 def from_blocks(blocks: Iterable[Sequence[int]], count: int) -> Integers:
