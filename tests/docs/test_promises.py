@@ -57,7 +57,7 @@ TESTS = {
         "test_seen_in_files.py::test_no_length_tells_a_reward",
         "rows/test_refused_stores.py::test_no_reward_is_seen_in_files_logs_or_errors",
         "browsing/test_page.py::test_every_number_is_the_api_s",
-        "http/test_served.py::test_no_reward_is_seen_in_views_metrics_or_logs",
+        "http/test_served.py::test_what_is_said_follows_from_releases",
         "test_operations.py::test_operations_keep_their_promises",
         "test_looking.py::test_a_role_without_rights_to_private_tables_is_enough",
     ],
