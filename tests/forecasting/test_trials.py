@@ -326,6 +326,12 @@ def test_answers_that_are_lost_never_come() -> None:
     assert {delay for delay in told if delay < 10**9} == {1, 2, 3}
 
 
+def test_an_arm_that_equal_shares_never_show_has_not_the_highest_mean() -> None:
+    """It had none, which counted as the highest."""
+    found = dpb.forecast([0.9, 0.1], 60, 1, draws=2, present={1: (59, 60)})
+    assert found.row("equal shares").leads == 1.0
+
+
 def test_a_share_of_people_may_be_a_fraction() -> None:
     found = dpb.forecast([0.5, 0.4], 50, 1, draws=2, silent=Fraction(1, 4))
     assert "0.25 of people never answer" in found.about

@@ -909,11 +909,10 @@ def highest_mean(plays: Integers, trial: ForecastTrial) -> float:
     """How often the best arm has the highest mean of all at the end, without privacy."""
     rng = np.random.default_rng([trial.seed, len(plays), COUNTS])
     shown, sd = plays[:, -1], trial.how.sd
-    if sd is None:
-        return share_of_best(trial, rng.binomial(shown, trial.means) / shown)
-    law = Spread.of(trial.means, sd)
-    highs = rng.binomial(shown, law.chance)
-    return share_of_best(trial, law.low + (law.high - law.low) * highs / shown)
+    law: Any = (0.0, 1.0, trial.means) if sd is None else Spread.of(trial.means, sd)
+    low, high, chance = law
+    scores = low + (high - low) * rng.binomial(shown, chance) / np.maximum(1, shown)
+    return share_of_best(trial, np.where(shown > 0, scores, -1.0))
 
 
 def share_of_best(trial: ForecastTrial, scores: Any) -> float:
