@@ -167,6 +167,8 @@ def test_unknown_bounds_are_nan() -> None:
     many = dpb.UserDecisionSet(arms=40, size=5, oracle=lambda weights: np.argsort(-weights)[:5])
     assert math.isnan(lower_constant(many, (0.5,) * 40, None))
     assert lower_constant(problem, (0.5,) * 4, None) == 0.0
+    never_best = dpb.ExplicitSet([(0, 1), (2,)])
+    assert lower_constant(never_best, (0.9, 0.9, 0.5), None) == 0.0
 
 
 @pytest.mark.long
