@@ -56,7 +56,7 @@ class Guardrail:
         name: what the second number is.
         limit: the mean harm that is still bearable, from 0 to below 1.
         confidence: that no arm within the limit is ever suspended, at all times at once; with
-            segments, in each of them.
+            segments or a holdout in each part, and anew after each fence of a campaign.
         default: the harm that enters where a decision expires; with grid=1 it is 0 or 1.
 
     Raises:
