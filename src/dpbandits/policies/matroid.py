@@ -283,10 +283,6 @@ class DPUCBMAT(LazyMatroidPolicy):
         matroid=True,
     )
 
-    def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
-        rounds = s.rounds
-        return [2 * rounds[arm] or 1 for arm in arms]
-
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         return lazy_bound(basis(self.problem, means), rounds, self.share, self.grid)
 

@@ -113,10 +113,6 @@ class SuperArmPolicy(FoldsReleases, Policy):
         """
         return 1
 
-    def batches(self, s: Statistics, arms: Sequence[int]) -> list[int]:
-        """Return `batch` of each of these arms, in one call for bases of thousands of arms."""
-        return [self.batch(s, arm) for arm in arms]
-
     @final
     @cached_property
     def width(self) -> int:
@@ -162,9 +158,8 @@ class SuperArmPolicy(FoldsReleases, Policy):
         observe = self.observed(s, action)
         if type(self).batch is SuperArmPolicy.batch:  # every batch is full after a round
             return Hold(action, 1, observe or action, observe=observe)
-        arms, opened = observe or action, s.open
-        sizes = zip(arms, self.batches(s, arms), strict=True)
-        left = [size - opened[arm] if size > opened[arm] else 1 for arm, size in sizes]
+        arms = observe or action
+        left = [self.batch_left(s, arm) for arm in arms]
         rounds = min(left)
         full = tuple(arm for arm, n in zip(arms, left, strict=True) if n == rounds)
         return Hold(action, rounds, full, observe=observe)
