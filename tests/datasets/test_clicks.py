@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from dpbandits import datasets
@@ -44,17 +43,6 @@ def test_upworthy_finds_one_test(tmp_path: Path) -> None:
         datasets.upworthy(path, "t2")
     with pytest.raises(KeyError, match="id of one of the 4 tests, for example 't1'; got 'nine'"):
         datasets.upworthy(path, "nine")
-
-
-def test_upworthy_reads_parquet_and_gzip(tmp_path: Path) -> None:
-    path = headlines(tmp_path)
-    pl.read_csv(path).write_parquet(tmp_path / "tests.parquet")
-    written(tmp_path, HEADLINES, "tests.csv.gz")
-    assert (
-        datasets.upworthy(tmp_path / "tests.parquet")
-        == datasets.upworthy(path)
-        == datasets.upworthy(tmp_path / "tests.csv.gz")
-    )
 
 
 @pytest.mark.parametrize(
