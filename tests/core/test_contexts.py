@@ -111,7 +111,8 @@ def test_a_campaign_takes_the_numbers_of_a_frame_and_not_its_columns() -> None:
 
 def test_features_and_rows_are_checked() -> None:
     assert checked_features(np.int64(3)) == (3, None)
-    assert checked_features(["a", "b"]) == (2, ("a", "b"))
+    for names in (["a", "b"], np.array(["a", "b"]), pd.Index(["a", "b"])):
+        assert checked_features(names) == (2, ("a", "b"))
     for wrong in (0, [], ["a", "a"], ["a", 1], "ab", 1.5, True):
         with pytest.raises(ValueError, match="features"):
             checked_features(wrong)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpbandits as dpb
@@ -345,6 +346,8 @@ def test_estimates_are_the_released_law() -> None:
     one = found.value([0, 0, 0], CONTEXTS)
     assert found.value(np.array(["a"] * 3), CONTEXTS) == one
     assert one.mean == pytest.approx(np.clip(fitted[:, 0].mean(), 0, 1))
+    turned = pd.DataFrame({"b": [0.0] * 3, "a": [1.0] * 3})  # by names, not by places
+    assert found.value(turned, CONTEXTS) == one
     mixed = found.value([[0.5, 0.5]] * 3, CONTEXTS)
     assert mixed.mean == pytest.approx(np.clip(fitted.mean(), 0, 1))
     wide = session.predictions(0.999, always=True)

@@ -42,6 +42,8 @@ def checked_features(features: object) -> tuple[int, tuple[str, ...] | None]:
     Raises:
         ValueError: neither a whole number nor names, each once.
     """
+    if hasattr(features, "tolist"):  # an array, or a frame's columns
+        features = features.tolist()
     if isinstance(features, (list, tuple)):
         fits = all(isinstance(n, str) and n.isprintable() and 0 < len(n) <= 200 for n in features)
         if not fits or not features or len(set(features)) < len(features):
@@ -169,8 +171,9 @@ def _as_numbers(context: object, features: int, names: Sequence[str] | None) -> 
     except (TypeError, ValueError, OverflowError):
         pass
     raise refused_context(
-        f"Expected context= to be {features} numbers in a list or an array, got an object of type "
-        f"{type(context).__name__} with something else in it."
+        f"Expected context= to be {features} numbers in a list or an array, got an "
+        f"object of type {type(context).__name__}: text, or with text or missing entries. Turn "
+        "categories into 0 and 1, and fill in what is missing."
     )
 
 

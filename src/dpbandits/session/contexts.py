@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Meta, Struct
 from numpy.typing import ArrayLike
 
-from dpbandits.core.contexts import FINE, checked_rows
+from dpbandits.core.contexts import FINE, by_name, checked_rows
 from dpbandits.core.inputs import Booleans, Count, Floats, damaged, numbers_in, opaque
 from dpbandits.core.plan import ContextLaw, Draw, Plan
 from dpbandits.mechanisms.cells import (
@@ -418,7 +418,8 @@ class Predictions:
 
         Args:
             shares: the arm that it plays for each context, by number or name, shape (contexts,);
-                or its probability of each arm, shape (contexts, arms), rows that sum to 1.
+                or its probability of each arm, shape (contexts, arms), rows that sum to 1 (a data
+                frame's columns are arms by name, where arms have names).
             contexts: shape (contexts, features).
 
         Returns:
@@ -449,6 +450,8 @@ class Predictions:
         return Roster.of(len(self.theta), self.labels).number(arm)
 
     def _shares(self, shares: ArrayLike, contexts: int) -> Floats:
+        if hasattr(shares, "columns"):  # a data frame: its columns are the arms
+            shares = by_name(shares, self.labels or None)
         named = read_or_none(np.asarray, shares)
         if named is not None and named.ndim == 1 and all(isinstance(arm, str) for arm in named):
             shares = [self._arm(arm) for arm in named.tolist()]
