@@ -73,6 +73,9 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
     for default in (float("nan"), Fraction(10**400)):
         with pytest.raises(ValueError, match="Expected finite numbers"):
             far.create("other", POLICY, default=default)
+    for time in ("window", "attribution_window", "period"):  # a server would take 7 for seconds
+        with pytest.raises(ValueError, match=f"Expected {time}=7 to be a datetime.timedelta"):
+            far.create("other", POLICY, **{time: 7})
     assert trial.tell(trial.ask(), 1) == "recorded"
     assert trial.lift(control=1).control == "green"
     assert [each.action for each in trial.ask(np.int64(2), eligible=np.array([1]))] == [1, 1]

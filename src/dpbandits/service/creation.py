@@ -79,6 +79,7 @@ class RangeModel(BaseModel):
 
 Seconds = Annotated[float, Field(gt=0, lt=1e12, allow_inf_nan=False)]
 Share = str | float
+TIMES = ("window", "attribution_window", "period")
 
 
 class NewCampaign(BaseModel):
@@ -124,7 +125,7 @@ class NewCampaign(BaseModel):
         options = {
             n: value for n, value in dict(self).items() if n not in apart and value is not None
         }
-        for name in ("window", "attribution_window", "period"):
+        for name in TIMES:
             if name in options:
                 options[name] = timedelta(seconds=options[name])
         if self.rewards is not None:
@@ -140,7 +141,7 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     """A new campaign as a client sends it.
 
     Raises:
-        ValueError: a noise source that cannot be sent.
+        ValueError: a noise source that cannot be sent, or a time that is no timedelta.
     """
     data = policy_to_data(policy)
     data["name"] = data.pop("class")
@@ -148,6 +149,11 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     for option, value in options.items():
         if isinstance(value, timedelta):
             value = value.total_seconds()
+        elif option in TIMES and value is not None:  # days, or the seconds of the server?
+            raise ValueError(
+                f"Expected {option}={shown(value)} to be a datetime.timedelta above 0, for example "
+                "timedelta(days=7)."
+            )
         elif isinstance(value, (Range, Guardrail)):
             value = asdict(value)
         elif option == "min_share" and isinstance(value, Mapping):

@@ -206,8 +206,8 @@ REASONS: dict[str, Reason] = {
         422,
         "Not with this policy",
         ValueError,
-        "This campaign's policy cannot choose among some of its arms: eligible=, winner= and "
-        "changes of arms are not for it. Nothing was done.",
+        "This policy cannot choose among some of its arms: min_share=, assignment=, eligible=, "
+        "winner= and changes of arms are not for it. Nothing was done.",
     ),
     "no_stopping_rule": Reason(
         422,
