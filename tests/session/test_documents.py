@@ -215,7 +215,8 @@ def test_a_document_sealed_anew_is_refused_or_goes_on_with_its_noise(made: str, 
             except GONE_ON as error:
                 said = str(error)
         assert path[0] != "private" or str(round(SECRET * 1024)) not in said, (path, value)
-    assert refused > 2 * went_on > 0 or made == "segments"
+    # of all edits more than two in three are refused; of a sample of them at least half
+    assert refused > (2 if every == 1 else 1) * went_on > 0 or made == "segments"
 
 
 # Counts that have to agree, and where small texts would stand for much

@@ -495,7 +495,8 @@ def state_of(
     if pending is None:
         plays = [play_of_data(policy, roster, data) for data in public.plays]
         pending = {id: plays[at] for id, at in public.pending}
-    if public.asked != public.records + public.unread + len(pending):
+    resolved = public.records + public.unread
+    if public.asked != resolved + len(pending) or public.forgotten > public.elsewhere:
         raise damaged("its decisions, its records and those that are pending do not add up")
     history = ReleaseHistory.restored(MeanReader.of(policy), public.history)
     if not policy.arms == len(public.arms) == len(history.arms):
