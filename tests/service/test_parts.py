@@ -271,6 +271,9 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
         with pytest.raises(ValueError, match="confidence"):
             campaign.uplift(wrong)
     assert found.advice.split(":")[0] not in campaign.statement()
+    page = " ".join(far.participant_text().split())
+    assert "Name of the trial: trial. " in page
+    assert "A share of 0.5 of people, drawn by lot, gets one option all the time" in page
     campaign.close("enough")
     said = " ".join(far.statement().split())
     assert f"{campaign.uplift().advice} These intervals hold" in said

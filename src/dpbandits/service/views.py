@@ -300,6 +300,18 @@ def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
     return "\n\n".join([fill(head, WIDTH), *parts.values()])
 
 
+def participants_over(layout: Layout, parts: Mapping[str, str]) -> str:
+    name, page = next(iter(parts.items()))  # the parts differ in nothing that it says but the name
+    page = page.replace(f"/{name}. ", ". ", 1)
+    if layout.rule is None:
+        return page
+    said = (
+        f"Not for everybody. A share of {float(layout.rule.holdout):g} of people, drawn by lot, "
+        "gets one option all the time, whatever was learned. Who they are is not hidden."
+    )
+    return page.replace("\n\nQuestions?", f"\n\n{fill(said, WIDTH)}\n\nQuestions?", 1)
+
+
 # What happened, row by row
 
 
@@ -625,7 +637,10 @@ VIEWS: dict[str, View] = {
     ),
     "statement": View(statement_of, str, combine=statement_over, is_text=True),
     "participants": View(
-        lambda tx, part: part.session.participant_text(), str, combine=first_of, is_text=True
+        lambda tx, part: part.session.participant_text(),
+        str,
+        combine=participants_over,
+        is_text=True,
     ),
     "description": View(lambda tx, part: part.session.description(), str, is_text=True),
     "ledger": View(ledger_of, list[models.LedgerLine], combine=by_part, is_by_part=True),
