@@ -272,12 +272,19 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
             campaign.uplift(wrong)
     assert found.advice.split(":")[0] not in campaign.statement()
     page = " ".join(far.participant_text().split())
-    assert "Name of the trial: trial. " in page
     assert "A share of 0.5 of people, drawn by lot, gets one option all the time" in page
     campaign.close("enough")
     said = " ".join(far.statement().split())
     assert f"{campaign.uplift().advice} These intervals hold" in said
     assert said.endswith(found.caution)
+
+
+@pytest.mark.parametrize("parts", PARTS, ids=str)
+def test_a_page_for_participants_names_the_campaign_and_no_part(store: Any, parts: Any) -> None:
+    """It named one where a line ended after the name."""
+    for name in ("trial", "x" * 55, "x" * 76):
+        page = store.create(name, POLICY, **parts).participant_text()
+        assert f"Name of the trial: {name}. " in page.replace("\n", " ")
 
 
 # Copies that are put back

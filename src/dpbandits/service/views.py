@@ -43,7 +43,7 @@ from dpbandits.session.options import MOST_OUTCOMES
 from dpbandits.session.segments import ONE_SEGMENT, SegmentBelief, SegmentedTable, under_names
 from dpbandits.session.session import Session
 from dpbandits.session.state import SessionEvent
-from dpbandits.session.statement import NEWEST, WIDTH, spent_in_all
+from dpbandits.session.statement import NEWEST, WIDTH, participant_text, spent_in_all
 from dpbandits.session.storing import (
     StoredHistory,
     statement_in,
@@ -300,16 +300,9 @@ def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
     return "\n\n".join([fill(head, WIDTH), *parts.values()])
 
 
-def participants_over(layout: Layout, parts: Mapping[str, str]) -> str:
-    name, page = next(iter(parts.items()))  # the parts differ in nothing that it says but the name
-    page = page.replace(f"/{name}. ", ". ", 1)
-    if layout.rule is None:
-        return page
-    said = (
-        f"Not for everybody. A share of {float(layout.rule.holdout):g} of people, drawn by lot, "
-        "gets one option all the time, whatever was learned. Who they are is not hidden."
-    )
-    return page.replace("\n\nQuestions?", f"\n\n{fill(said, WIDTH)}\n\nQuestions?", 1)
+def participants_in(tx: Transaction, part: Part) -> str:
+    rule = tx.layout.rule
+    return participant_text(part.session, tx.layout.row.name, rule and rule.holdout)
 
 
 # What happened, row by row
@@ -636,12 +629,7 @@ VIEWS: dict[str, View] = {
         is_by_part=True,
     ),
     "statement": View(statement_of, str, combine=statement_over, is_text=True),
-    "participants": View(
-        lambda tx, part: part.session.participant_text(),
-        str,
-        combine=participants_over,
-        is_text=True,
-    ),
+    "participants": View(participants_in, str, combine=first_of, is_text=True),
     "description": View(lambda tx, part: part.session.description(), str, is_text=True),
     "ledger": View(ledger_of, list[models.LedgerLine], combine=by_part, is_by_part=True),
     "releases": View(releases_of, list[models.StoredRelease], params=PAGE),

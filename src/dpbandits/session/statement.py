@@ -284,8 +284,16 @@ def arm_name(session: Session, label: object, colon: str = "") -> str:
     return str(label) if session.policy.labels else f"arm {label}{colon}"
 
 
-def participant_text(session: Session) -> str:
-    """One page for participants, in plain words, lines of at most 88 characters."""
+def participant_text(
+    session: Session, name: str | None = None, holdout: Fraction | None = None
+) -> str:
+    """One page for participants, in plain words, lines of at most 88 characters.
+
+    Args:
+        session: one part of the trial; the others differ in nothing that is said.
+        name: the trial's; by default the session's.
+        holdout: the share of people who get the control arm all the time.
+    """
     guarantee, waits, people = session.guarantee, session.attribution_window, session._tables.people
     rail, policy = session.guardrail, session.policy
     names = [str(arm) for arm, status in session.arms if status != "retired"]
@@ -294,7 +302,7 @@ def participant_text(session: Session) -> str:
     pseudonym = "" if people is None else "a pseudonym of you and how often we learned from you, "
     parts = [
         "INFORMATION FOR PARTICIPANTS",
-        f"Name of the trial: {session.campaign}. {datetime.now(UTC):%Y-%m-%d}.",
+        f"Name of the trial: {name or session.campaign}. {datetime.now(UTC):%Y-%m-%d}.",
         f"What this is. We compare {len(names)} options: {', '.join(names[:20])}. A computer "
         "program chooses which one you get. It learns from how earlier participants did, so that "
         "more people get what works better.",
@@ -331,6 +339,11 @@ def participant_text(session: Session) -> str:
         parts.append(
             f"If you change your mind. Tell us: from then on we learn nothing more from you{span}. "
             "Outcomes that are in a sum already stay in it, where nobody can find yours."
+        )
+    if holdout is not None:
+        parts.append(
+            f"Not for everybody. A share of {float(holdout):g} of people, drawn by lot, gets one "
+            "option all the time, whatever was learned. Who they are is not hidden."
         )
     asks = session.responsible or "the people who gave you this page"
     parts.append(f"Questions? Ask {asks}.")
