@@ -52,8 +52,8 @@ function el(tag, how = {}, ...inner) {
 
 const whole = (value) => (value === null ? "–" : value.toLocaleString("en"));
 const fine = (value) => (value === null ? "–" : Number(value.toPrecision(4)).toString());
-const percent = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
-const rate = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)} %`);
+const percent = (value) => (value === null ? "–" : `${Math.round(100 * value)}\u00a0%`);
+const rate = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)}\u00a0%`);
 const points = (value) => (value === null ? "–" : `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`);
 const day = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
 const clock = (_, ticks, __, ___, step) => ticks.map((tick) => { const text = new Date(1000 * tick).toISOString(); return step >= 86400 ? text.slice(5, 10) : text.slice(11, step >= 60 ? 16 : 19); });
@@ -146,7 +146,7 @@ async function parts(name, summary) {
   const heads = [["part", ""], ["arm", ""], ["rounds", "number"], ["mean", "number"]];
   const said = summary.segments.flatMap((segment) => alarms.segments[segment].map((each) => `${segment}: ${words(each)}`));
   return [said.length ? part("alarms", "Alarms", said.map((text) => el("p", { class: "note alarm" }, text))) : null,
-    part("arms", "Segments", table("Arms by segment", heads, rows)),
+    options.holdout ? part("arms", "Sides", table("Arms by side", heads, rows)) : part("arms", "Segments", table("Arms by segment", heads, rows)),
     options.holdout ? await uplift(name, show) : null];
 }
 
@@ -210,7 +210,7 @@ const scale = ({ rewards = "" }) => ({ sign: rewards.includes("minimise=True") ?
 
 const between = (value, low, high, how) =>
   el("td", { class: "number" }, number(value, how(value)), value === null ? null
-    : el("small", { class: "range" }, number(low, how(low).replace(" %", "")), " to ", number(high, how(high))));
+    : el("small", { class: "range" }, number(low, how(low).replace("\u00a0%", "")), " to ", number(high, how(high))));
 
 function arms(caption, beliefs, show, status = new Map(), lift = null) {
   const best = caption === "Arms" && !beliefs.together && !beliefs.in_periods;
