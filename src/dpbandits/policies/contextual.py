@@ -327,7 +327,8 @@ class ContextualPolicy(Policy):
     """A policy whose decisions depend on a public context of each visitor.
 
     Args:
-        features: numbers in a context, or their names.
+        features: numbers in a context, or their names. Let one be constant: the law has no
+            intercept.
         clip: whether contexts of a norm above 1 are shortened; by default they are refused.
         regularisation: λ, the weight of the ridge.
         variance_of_rewards: s₂, the variance of a reward around its law.
