@@ -272,7 +272,7 @@ class SegmentedSession(Mapping[str, Session]):
 
     def participant_text(self) -> str:
         """One page for participants, in plain words, to print."""
-        return self._first.participant_text()
+        return self._first.participant_text().replace(f"/{next(iter(self))}. ", ". ", 1)
 
     @overload
     def ask(
