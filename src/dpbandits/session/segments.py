@@ -33,7 +33,7 @@ from dpbandits.session.options import (
 from dpbandits.session.people import SIDES
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import Session, require_restart, tell_pairs
-from dpbandits.session.statement import people_words, statement
+from dpbandits.session.statement import participant_text, people_words, statement
 
 SEGMENTS_VERSION = 2
 
@@ -272,7 +272,7 @@ class SegmentedSession(Mapping[str, Session]):
 
     def participant_text(self) -> str:
         """One page for participants, in plain words, to print."""
-        return self._first.participant_text().replace(f"/{next(iter(self))}. ", ". ", 1)
+        return participant_text(self._first, self.campaign)
 
     @overload
     def ask(
