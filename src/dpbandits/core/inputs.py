@@ -269,10 +269,14 @@ def refuse_class(value: object, what: str, example: str) -> None:
 
 
 def refuse_others(value: object, kind: type, what: str, example: str) -> None:
-    """Raise a TypeError unless `value` is an instance of `kind`. The error says how to make one."""
+    """Raise a TypeError unless `value` is an instance of `kind`. The error says how to make one. It
+    shows no numbers: they may be rewards in another argument's place.
+    """
     refuse_class(value, what, example)
     if not isinstance(value, kind):
-        raise TypeError(f"Expected {what} such as {example}, got {shown(value)}.")
+        is_plain = value is None or isinstance(value, str)
+        found = shown(value) if is_plain else f"an object of type {type(value).__name__}"
+        raise TypeError(f"Expected {what} such as {example}, got {found}.")
 
 
 def number(value: object) -> float:
