@@ -113,8 +113,8 @@ def checked_rewards_range(rewards: object, local: bool) -> Range | None:
     """The declared range of rewards; None: [0, 1]."""
     if rewards is not None and not isinstance(rewards, Range):
         raise TypeError(
-            f"Expected rewards={shown(rewards)} to be dpbandits.Range(low, high), declared before "
-            "the first reward; None: rewards are in [0, 1]."
+            "Expected rewards= to be dpbandits.Range(low, high), declared before the first reward, "
+            f"got an object of type {type(rewards).__name__}; None: rewards are in [0, 1]."
         )
     if rewards is not None and local:
         raise ValueError(
