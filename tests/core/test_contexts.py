@@ -83,6 +83,16 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     assert np.array_equal(Visitors.given(turned, 0.5, 1).contexts, contexts[:, [2, 0, 1]])
     with pytest.raises(ValueError, match="columns of the contexts in the order of the features"):
         dpb.simulate(policy, dpb.ContextTable.logistic(turned, np.eye(3)[:2]), 10)
+    chances = dpb.ContextTable.logistic(contexts, [[1, 2, 3], [3, 2, 1]]).chances
+    weights = frame({"one": [3, 1], "age": [1, 3], "late": [2, 2]})
+    assert np.array_equal(dpb.ContextTable.logistic(turned, weights).chances, chances)
+    arms: Any = ["a", "b"]
+    labelled_policy = dpb.DPKLUCB(arms=arms, epsilon=1)
+    rewards = frame({"b": [0.0, 1.0], "a": [1.0, 1.0]})
+    for table in (dpb.Table(rewards), dpb.ContextTable(contexts[:2], rewards)):
+        with pytest.raises(ValueError, match="columns of the rewards in the order of the arms"):
+            dpb.simulate(labelled_policy, table, 2)
+    assert dpb.simulate(labelled_policy, dpb.Table(rewards[arms]), 2).plays.sum() == 2
     session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     session.ask(3, context=turned[:3])
     kept = [play[-1] for play in json.loads(session.to_json())["public"]["plays"]]

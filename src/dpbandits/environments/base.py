@@ -14,6 +14,7 @@ from dpbandits.core.inputs import (
     Integers,
     numbers_in,
     refuse_others,
+    shown,
     whole_number,
 )
 from dpbandits.core.privacy import Grid
@@ -57,6 +58,7 @@ class Environment(ABC):
         logged: True for a replayed log: the next round depends on all earlier actions.
         apart: True if the arms' rewards of one round are independent of each other.
         changing: True if means change over rounds; `means` are averages over all rounds then.
+        columns: names of the arms, where a data frame had them.
     """
 
     means: Floats
@@ -65,6 +67,7 @@ class Environment(ABC):
     logged: bool = False
     apart: bool = False
     changing: bool = False
+    columns: list[str] | None = None
 
     @final
     @property
@@ -264,6 +267,12 @@ def require_pair(policy: Any, environment: Any) -> None:
         raise ValueError(
             f"The policy has arms={policy.arms}, the environment has {environment.arms}; they "
             "must be equal."
+        )
+    named, columns = policy.labels or (), environment.columns or ()
+    if any(name in named and named.index(name) != at for at, name in enumerate(columns)):
+        raise ValueError(
+            f"Expected the columns of the rewards in the order of the arms, {shown(list(named))}; "
+            f"got {shown(columns)}."
         )
     if environment.changing and problem_of(policy) is not None:
         raise ValueError(

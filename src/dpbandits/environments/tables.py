@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.contexts import checked_rows, labels_of
+from dpbandits.core.contexts import by_name, checked_rows, labels_of
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in, switch, whole_number
 from dpbandits.core.privacy import Grid
@@ -43,6 +43,7 @@ class Table(Environment):
                 f"Expected rewards in [0, 1]; row {row}, arm {arm} is not (rescale, or fill what "
                 "is missing)."
             )
+        self.columns = labels_of(rewards)
         self.resample = switch(resample, "resample")
         self.means = self.rewards.mean(axis=0)
         self._next = 0
@@ -300,7 +301,7 @@ class ContextTable(Environment):
                 f"Expected contexts of shape (rows, features), got shape {rows.shape}."
             )
         self.contexts = checked_rows(rows, rows.shape[1], "contexts")
-        self.names = labels_of(contexts)
+        self.names, self.columns = labels_of(contexts), labels_of(means)
         self.chances = numbers_in(means, "means", secret=True)
         fits = self.chances.ndim == 2 and len(self.chances) == len(rows) and self.chances.size
         if not fits or not np.all((self.chances >= 0) & (self.chances <= 1)):
@@ -348,7 +349,8 @@ class ContextTable(Environment):
             weights: w, shape (arms, features).
             offsets: b, shape (arms,), or one for all arms.
         """
-        rows, each = numbers_in(contexts, "contexts"), numbers_in(weights, "weights")
+        rows = numbers_in(contexts, "contexts")
+        each = numbers_in(by_name(weights, labels_of(contexts)), "weights")
         if rows.ndim != 2 or each.ndim != 2 or rows.shape[1] != each.shape[1]:
             raise ValueError(
                 "Expected contexts of shape (rows, features) and weights of shape (arms, "
