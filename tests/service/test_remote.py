@@ -73,6 +73,9 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
     for default in (float("nan"), Fraction(10**400)):
         with pytest.raises(ValueError, match="Expected finite numbers"):
             far.create("other", POLICY, default=default)
+    for policy in ("DPKLUCB", dpb.DPKLUCB):
+        with pytest.raises(TypeError, match="Expected a policy"):
+            far.create("other", policy)  # type: ignore[arg-type]
     for time in ("window", "attribution_window", "period"):  # a server would take 7 for seconds
         with pytest.raises(ValueError, match=f"Expected {time}=7 to be a datetime.timedelta"):
             far.create("other", POLICY, **{time: 7})

@@ -286,8 +286,8 @@ class Requests:
         return await self.call("GET", "/v1/campaigns", made, slower=SLOWER)
 
     async def create(self, name: str, policy: Policy, key: str | None, options: Any) -> None:
-        self.require_fallback(policy.labels or range(policy.arms))
         body = sent_creation(name, policy, options) | {"key": key or fresh_key()}
+        self.require_fallback(policy.labels or range(policy.arms))
         await self.call("POST", "/v1/campaigns", Summary.model_validate, body, slower=SLOWER)
 
     async def scope(self, name: str, epsilon: Any) -> Scope:

@@ -18,6 +18,7 @@ from dpbandits.core.inputs import (
     checked_name,
     checked_seed,
     options_of,
+    refuse_others,
     require_options,
     shown,
 )
@@ -141,8 +142,10 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     """A new campaign as a client sends it.
 
     Raises:
+        TypeError: the policy is none, or a class of policies.
         ValueError: a noise source that cannot be sent, or a time that is no timedelta.
     """
+    refuse_others(policy, Policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
     data = policy_to_data(policy)
     data["name"] = data.pop("class")
     body: dict[str, Any] = {"name": name, "policy": data}
