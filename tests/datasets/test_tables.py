@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import dpbandits as dpb
 from dpbandits.core.errors import DataError
 from dpbandits.datasets import table
 from tests.datasets import written
@@ -108,9 +109,11 @@ def test_every_format_gives_the_same_table(tmp_path: Path) -> None:
     )
     for name in ("r.csv", "r.csv.gz", "r.parquet", "r.npy", "r.npz"):
         np.testing.assert_array_equal(table(str(tmp_path / name)).rewards, rewards, strict=True)
-    np.testing.assert_array_equal(
-        table(tmp_path / "r.csv", arms=["b", "a"]).rewards, rewards[:, ::-1]
-    )
+    turned = table(tmp_path / "r.csv", arms=["b", "a"])
+    np.testing.assert_array_equal(turned.rewards, rewards[:, ::-1])
+    policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="in the order of the arms"):
+        dpb.simulate(policy, turned, 3)
     with pytest.raises(ValueError, match="NumPy matrix has no column names"):
         table(tmp_path / "r.npy", arms=["a"])
 

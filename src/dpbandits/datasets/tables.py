@@ -185,13 +185,15 @@ def table(
             raise ValueError(
                 f"Expected no arms= for {file.name}: a NumPy matrix has no column names."
             )
-        matrix = numpy_matrix(file)
+        names, matrix = None, numpy_matrix(file)
     else:
-        matrix = named_matrix(file, arms)
+        names, matrix = named_matrix(file, arms)
     try:
-        return Table(shuffled(matrix, seed), resample=resample)
+        found = Table(shuffled(matrix, seed), resample=resample)
     except ValueError as error:
         raise DataError(f"{file.name}: {error}") from None
+    found.columns = names
+    return found
 
 
 def shuffled(matrix: NDArray[Any], seed: int | None) -> NDArray[Any]:
@@ -210,8 +212,10 @@ def is_value(name: str) -> bool:
     return True
 
 
-def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
-    """The columns of a table as a matrix."""
+def named_matrix(
+    file: Path, arms: Sequence[str] | None
+) -> tuple[list[str] | None, NDArray[np.float64]]:
+    """The columns of a table: their names, and a matrix of them."""
     if arms is not None and (isinstance(arms, str) or not arms or len(set(arms)) < len(arms)):
         raise ValueError(
             f"Expected arms={shown(arms)} to be a list of different column names, at least one; "
@@ -221,7 +225,7 @@ def named_matrix(file: Path, arms: Sequence[str] | None) -> NDArray[np.float64]:
     if all(map(is_value, names)):
         raise DataError(f"Expected the first line of {file.name} to name the arms; it has numbers.")
     rows = read_columns(file, dict.fromkeys(arms or names, "reward"))
-    return np.stack(list(rows.arrays.values()), axis=1)
+    return list(rows.arrays), np.stack(list(rows.arrays.values()), axis=1)
 
 
 def numpy_matrix(file: Path) -> NDArray[Any]:
