@@ -89,6 +89,8 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     arms: Any = ["a", "b"]
     labelled_policy = dpb.DPKLUCB(arms=arms, epsilon=1)
     rewards = frame({"b": [0.0, 1.0], "a": [1.0, 1.0]})
+    classes = dpb.ContextTable.of_classes(contexts[:3], ["b", "a", "A"])
+    assert classes.columns == ["A", "a", "b"]
     for table in (dpb.Table(rewards), dpb.ContextTable(contexts[:2], rewards)):
         with pytest.raises(ValueError, match="columns of the rewards in the order of the arms"):
             dpb.simulate(labelled_policy, table, 2)

@@ -336,7 +336,9 @@ class ContextTable(Environment):
                 f"Expected at least two different classes, and as many labels as contexts; got "
                 f"{len(names)} and {len(labels)} for contexts of shape {rows.shape}."
             )
-        return cls(contexts, np.eye(len(names))[which], logged=logged)
+        made = cls(contexts, np.eye(len(names))[which], logged=logged)
+        made.columns = [str(name) for name in names]
+        return made
 
     @classmethod
     def logistic(
