@@ -91,9 +91,10 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     rewards = frame({"b": [0.0, 1.0], "a": [1.0, 1.0]})
     classes = dpb.ContextTable.of_classes(contexts[:3], ["b", "a", "A"])
     assert classes.columns == ["A", "a", "b"]
-    for table in (dpb.Table(rewards), dpb.ContextTable(contexts[:2], rewards)):
-        with pytest.raises(ValueError, match="columns of the rewards in the order of the arms"):
-            dpb.simulate(labelled_policy, table, 2)
+    unnamed = frame({"0.7314": [0.0], "a": [1.0]})  # a first row of rewards
+    for table in (dpb.Table(rewards), dpb.ContextTable(contexts[:2], rewards), dpb.Table(unnamed)):
+        with pytest.raises(ValueError, match=r"of the arms, .*; got \[('b', )?'a'\]\.$"):
+            dpb.simulate(labelled_policy, table, 1)
     assert dpb.simulate(labelled_policy, dpb.Table(rewards[arms]), 2).plays.sum() == 2
     session = dpb.Session(policy, noise=dpb.SimulatedNoise(1), seed=1)
     session.ask(3, context=turned[:3])

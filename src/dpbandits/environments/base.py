@@ -268,11 +268,13 @@ def require_pair(policy: Any, environment: Any) -> None:
             f"The policy has arms={policy.arms}, the environment has {environment.arms}; they "
             "must be equal."
         )
-    named, columns = policy.labels or (), environment.columns or ()
-    if any(name in named and named.index(name) != at for at, name in enumerate(columns)):
+    places = {name: at for at, name in enumerate(policy.labels or ())}
+    columns = environment.columns or ()
+    if any(places.get(name, at) != at for at, name in enumerate(columns)):
+        arms = [name for name in columns if name in places]  # others may be a first row of rewards
         raise ValueError(
-            f"Expected the columns of the rewards in the order of the arms, {shown(list(named))}; "
-            f"got {shown(columns)}."
+            f"Expected the columns of the rewards in the order of the arms, {shown(list(places))}; "
+            f"got {shown(arms)}."
         )
     if environment.changing and problem_of(policy) is not None:
         raise ValueError(
