@@ -595,12 +595,9 @@ class Host:
             return False
         except BaseException as error:
             self._parts = {}
-            gave_up = self._is_in_doubt or isinstance(error, (LedgerError, UnlearnedError))
-            if gave_up or (isinstance(error, EditedRowsError) and error.fenced):
+            fences = isinstance(error, EditedRowsError) and error.fenced
+            if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
                 self._mark_doubtful()
-            if gave_up:  # at once, as a copy put back now would not have the mark
-                with suppress(Exception):  # then the next call tries: this one says what it met
-                    self._fence()
             raise
         for queued, answer in zip(batch, answers, strict=True):
             (queued.value, queued.error), queued.is_run = answer, True
@@ -685,6 +682,7 @@ class Host:
         """Have the next call fence the campaign, in any process: noise that was drawn and cannot be
         written must not be drawn again. If writing this fails, the next call begins with it.
         """
+        gave_up = self._is_in_doubt or self._unwritten is not None
         self._is_in_doubt, self._parts = True, {}
         with self.database.transaction(self.layout.row.uid) as rows:
             heads = rows.heads(self._uids)
@@ -698,6 +696,9 @@ class Host:
                 body = seal.private({**private, "doubtful": True}, moved)
                 rows.write(row.uid, Change(moved, private=body))
         self._unwritten, self._is_in_doubt = None, False
+        if gave_up:  # at once, as a copy put back now would not have the mark
+            with suppress(Exception):  # then the next call tries: this one says what it met
+                self._fence()
 
     # Fences
 

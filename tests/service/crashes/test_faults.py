@@ -218,17 +218,23 @@ def test_no_block_is_drawn_for_twice(name: str, fault: str, tmp_path: Path) -> N
         assert len(noise.sums) > 1
 
 
+READ = f"CASE WHEN new.coordinates != '[]' THEN {REFUSES} END"
+
+
+@pytest.mark.parametrize(
+    ("begin", "errors"), [UNLEARNED["nan"], (picky("release", READ), dpb.EditedRowsError)]
+)
 def test_a_release_that_is_given_up_is_so_in_a_copy_put_back_at_once(
-    lite: Lite, monkeypatch: pytest.MonkeyPatch
+    lite: Lite, begin: Fault, errors: Any
 ) -> None:
     """The copy has the step that is witnessed, and no mark of what went wrong since."""
     noise = Watching()
     store = lite.open(noise=noise)
     campaign = store.create("c", POLICY, seed=3)
     asked, copy = campaign.ask(4), lite.copy()
-    with monkeypatch.context() as patch:
-        patch.setattr(Unlearning, "fails", ("update", ZeroDivisionError))
-        with pytest.raises(dpb.UnlearnedError):
+    with pytest.MonkeyPatch.context() as patch:
+        begin(patch, store)
+        with pytest.raises(errors):
             campaign.tell_many([(each, 1) for each in asked])
     store.close()
     lite.put_back(copy)
