@@ -285,6 +285,7 @@ def test_a_page_for_participants_names_the_campaign_and_no_part(store: Any, part
     for name in ("trial", "x" * 55, "x" * 76):
         page = store.create(name, POLICY, **parts).participant_text()
         assert f"Name of the trial: {name}. " in page.replace("\n", " ")
+        assert ("such as DE, FR. Which" in page) is ("segments" in parts)
 
 
 # Copies that are put back

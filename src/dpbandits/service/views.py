@@ -301,8 +301,9 @@ def statement_over(layout: Layout, parts: Mapping[str, str]) -> str:
 
 
 def participants_in(tx: Transaction, part: Part) -> str:
-    rule = tx.layout.rule
-    return participant_text(part.session, tx.layout.row.name, rule and rule.holdout)
+    layout, rule = tx.layout, tx.layout.rule
+    segments = () if layout.is_whole or rule else layout.parts
+    return participant_text(part.session, layout.row.name, rule and rule.holdout, segments)
 
 
 # What happened, row by row

@@ -272,7 +272,7 @@ class SegmentedSession(Mapping[str, Session]):
 
     def participant_text(self) -> str:
         """One page for participants, in plain words, to print."""
-        return participant_text(self._first, self.campaign)
+        return participant_text(self._first, self.campaign, None, self, self.values())
 
     @overload
     def ask(

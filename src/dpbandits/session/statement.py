@@ -5,6 +5,7 @@ officer, or the people themselves. All of it is public.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from textwrap import fill
@@ -285,18 +286,25 @@ def arm_name(session: Session, label: object, colon: str = "") -> str:
 
 
 def participant_text(
-    session: Session, name: str | None = None, holdout: Fraction | None = None
+    session: Session,
+    name: str | None = None,
+    holdout: Fraction | None = None,
+    segments: Iterable[str] = (),
+    others: Iterable[Session] = (),
 ) -> str:
     """One page for participants, in plain words, lines of at most 88 characters.
 
     Args:
-        session: one part of the trial; the others differ in nothing that is said.
+        session: one part of the trial; the others differ in nothing else that is said.
         name: the trial's; by default the session's.
         holdout: the share of people who get the control arm all the time.
+        segments: their names.
+        others: parts whose arms may be others.
     """
     guarantee, waits, people = session.guarantee, session.attribution_window, session._tables.people
     rail, policy = session.guardrail, session.policy
-    names = [str(arm) for arm, status in session.arms if status != "retired"]
+    arms = [arm for each in (session, *others) for arm in each.arms]
+    names = list(dict.fromkeys(str(arm) for arm, status in arms if status != "retired"))
     is_sticky = people is not None and people.kept is not None
     held = "" if waits is None else f" for longer than {length_words(waits)}"
     pseudonym = "" if people is None else "a pseudonym of you and how often we learned from you, "
@@ -333,6 +341,11 @@ def participant_text(
         parts.append(
             f"What else we know of you. The program chooses by it: {', '.join(known)}. Unlike your "
             f"outcome, this is not hidden. It is kept until we get your outcome{kept}."
+        )
+    if groups := list(segments):
+        parts.append(
+            "Your group. The program learns for each group by itself, such as "
+            f"{', '.join(groups[:20])}. Which one you are in is not hidden."
         )
     if people is not None and session._tables.chosen is None:
         span = "" if people.span is None else f" in the running {people.span}"
