@@ -269,7 +269,7 @@ def require_pair(policy: Any, environment: Any) -> None:
             "must be equal."
         )
     places = {name: at for at, name in enumerate(policy.labels or ())}
-    columns = environment.columns or ()
+    columns = [] if environment.columns is None else list(environment.columns)
     if any(places.get(name, at) != at for at, name in enumerate(columns)):
         arms = [name for name in columns if name in places]  # others may be a first row of rewards
         raise ValueError(
