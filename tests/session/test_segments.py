@@ -85,7 +85,7 @@ def test_learned_users_are_counted_once_over_all_segments() -> None:
     s.ask(segment="DE", user="ann")
     s["DE"].retire_arm("a")
     page = s.participant_text()
-    for said in ("Name of the trial: trial. ", "2 options: ", "by itself, such as DE, FR. Which"):
+    for said in ("Name of the trial: trial. ", "2 options: ", "people, such as DE, FR. Which"):
         assert said in page.replace("\n", " ")
     said = " ".join(s.statement().split())
     assert said.count("Users learned from in the window that is open: 1.") == 1

@@ -79,7 +79,9 @@ def labels_of(table: Any) -> list[str] | None:
 
 
 class TableRow(dict[str, float]):
-    """A row of a table in a campaign, which learns later whether the features have names."""
+    """A row of a table on its way to a campaign, by the columns' names. Whether the policy's
+    features have names is known only there; without names it is read by place.
+    """
 
 
 def by_name(table: Any, names: Sequence[str] | None) -> Any:

@@ -680,7 +680,8 @@ class Host:
 
     def _mark_doubtful(self) -> None:
         """Have the next call fence the campaign, in any process: noise that was drawn and cannot be
-        written must not be drawn again. If writing this fails, the next call begins with it.
+        written must not be drawn again. If writing this fails, the next call begins with it. Where
+        a release was given up, the campaign is fenced at once.
         """
         gave_up = self._is_in_doubt or self._unwritten is not None
         self._is_in_doubt, self._parts = True, {}

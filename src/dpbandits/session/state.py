@@ -262,7 +262,8 @@ class Kept(Opaque, frozen=True, gc=True, kw_only=True):
         closing: None while the session is open.
         elsewhere: number of people with recorded outcomes who were assigned elsewhere.
         batches: their batches, unless a store keeps them.
-        forgotten: of `elsewhere`, those from before the policy restarted; `records` has none then.
+        forgotten: of `elsewhere`, those from before the policy restarted, whom `records` no longer
+            counts.
         void: number of decisions that were never carried out, or voided by a fence.
     """
 

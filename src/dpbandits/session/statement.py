@@ -344,7 +344,7 @@ def participant_text(
         )
     if groups := list(segments):
         parts.append(
-            "Your group. The program learns for each group by itself, such as "
+            "Your group. The program learns separately for each group of people, such as "
             f"{', '.join(groups[:20])}. Which one you are in is not hidden."
         )
     if people is not None and session._tables.chosen is None:
