@@ -257,7 +257,6 @@ class SideBySide(RuleBasedStateMachine):
         how: dict[str, Any] = {"key": f"batch {self.batches}"}
         if self.segments is not None:
             how["segment"] = data.draw(st.sampled_from(self.segments))
-            how["key"] += how["segment"]  # a campaign's words are of all its segments together
         self.both(which, lambda host: host.record(arm, (people, successes), **how))
 
     @rule(which=st.integers(0, 1))

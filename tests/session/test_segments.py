@@ -5,6 +5,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -53,6 +54,17 @@ def test_a_decision_is_asked_for_and_told_in_its_own_segment() -> None:
         segmented(POLICY, "s" * 50, campaign="c" * 150)
     longest = segmented(POLICY, "s" * 50, campaign="c" * 149)
     assert loaded(longest).segments == longest.segments
+
+
+def test_a_batch_is_of_one_segment() -> None:
+    s = segmented()
+    assert s.record("a", (6, 2), segment="DE", key="week 1") == "recorded"
+    for each in (s, loaded(s)):
+        for record in (each["FR"].record, partial(each.record, segment="FR")):
+            with pytest.raises(ValueError, match="another arm or segment"):
+                record("a", (6, 2), key="week 1")
+        assert each.record("a", (6, 2), segment="DE", key="week 1") == "already"
+        assert records(each) == [6, 0]
 
 
 # People

@@ -498,12 +498,12 @@ def checked_batch_key(key: object) -> str:
     return sha256(key.encode()).hexdigest()[:32]
 
 
-def require_same_batch(known: Batch, batch: Batch) -> None:
+def require_same_batch(known: Batch | None, batch: Batch) -> None:
     """Refuse the key of another batch."""
     if known != batch:
         raise ValueError(
-            "Expected key= to be this batch's own: with this one a batch of another arm, or of "
-            "another number of people, was recorded. Nothing was recorded."
+            "Expected key= to be this batch's own: with this one a batch of another arm or "
+            "segment, or of another number of people, was recorded. Nothing was recorded."
         )
 
 

@@ -359,10 +359,10 @@ class SegmentedSession(Mapping[str, Session]):
             arm: its name or number.
             outcomes: a reward of each person; or (people, successes) for rewards of 0 and 1.
             segment: its name.
-            key: another word for each batch of the segment.
+            key: another word for each batch, over all segments.
 
         Returns:
-            "recorded", or "already" if the segment's batch of this key was recorded before.
+            "recorded", or "already" if the batch of this key was recorded before.
         """
         return self[segment].record(arm, outcomes, key=key)
 

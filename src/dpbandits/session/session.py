@@ -1013,6 +1013,9 @@ class Session:
                         again = batch._replace(arm=known.arm) if is_retired else batch
                         require_same_batch(known, again)
                         return "already"
+                elsewhere = (each.key for other in self._others for each in other._view.batches)
+                if batch.key in elsewhere:
+                    require_same_batch(None, batch)
             self._require_open()
             if is_retired:
                 raise coded(
