@@ -47,8 +47,13 @@ def test_a_broken_csv_is_refused(text: str | bytes, where: str, tmp_path: Path) 
 
 
 def test_a_first_row_is_not_shown_for_names(tmp_path: Path) -> None:
+    """Nor where numbers stand between other separators, or in quotes."""
     path = written(tmp_path, f"blue,{SECRET}\ngreen,1\n", "log.csv")
     refused(path, "lacks the columns reward; it has blue", arms=["reward"])
+    for row in (f"{SECRET};1", f"'{SECRET}','1'", f"anna\t{SECRET}", f"({SECRET},1)"):
+        path = written(tmp_path, f"{row}\n{row}\n", "log.csv")
+        refused(path, "row 1, column 1: expected a number")
+        refused(path, "lacks the columns reward; it has ", arms=["reward"])
 
 
 def test_a_gzip_file_is_checked(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -109,13 +110,13 @@ def read_columns(path: PathLike, kinds: Mapping[str, Kind]) -> Columns:
     frame = read_frame(file)
     missing = [name for name in kinds if name not in frame.columns]
     if missing:
-        names = [name for name in frame.columns if not is_value(name)]  # the first row, say
+        names = [name for name in frame.columns if may_be_shown(name)]
         raise DataError(
             f"{file.name} lacks the columns {', '.join(missing)}; it has {', '.join(names[:20])}."
         )
     if frame.is_empty():
         raise DataError(f"{file.name} has a header and no rows.")
-    arrays = {name: checked(frame[name], kind, file.name) for name, kind in kinds.items()}
+    arrays = {name: checked(frame, name, kind, file.name) for name, kind in kinds.items()}
     return Columns(file.name, arrays)
 
 
@@ -137,12 +138,12 @@ def read_frame(file: Path) -> pl.DataFrame:
     return frame
 
 
-def checked(column: pl.Series, kind: Kind, file: str) -> NDArray[Any]:
-    """The column as an array, if every value is of this kind."""
+def checked(frame: pl.DataFrame, name: str, kind: Kind, file: str) -> NDArray[Any]:
+    """The column of this name as an array, if every value is of this kind."""
     import polars as pl
 
     dtype = {"text": pl.String(), "whole": pl.Int64()}.get(kind, pl.Float64())
-    values = column.cast(dtype, strict=False)
+    values = frame[name].cast(dtype, strict=False)
     if kind == "text":
         fine = values.str.strip_chars().str.len_chars() > 0
     elif kind == "positive":
@@ -151,8 +152,9 @@ def checked(column: pl.Series, kind: Kind, file: str) -> NDArray[Any]:
         fine = values.is_between(0, 1 if kind == "reward" else 2**62)
     wrong = (~fine.fill_null(False)).arg_true()
     if len(wrong):
+        column = name if may_be_shown(name) else frame.get_column_index(name) + 1
         raise DataError(
-            f"{file}, row {wrong[0] + 1}, column {column.name}: expected {EXPECTED[kind]}; what "
+            f"{file}, row {wrong[0] + 1}, column {column}: expected {EXPECTED[kind]}; what "
             "stands there (not shown) is not. Correct or drop it."
         )
     return values.to_numpy()
@@ -210,6 +212,11 @@ def is_value(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def may_be_shown(name: str) -> bool:
+    """Whether no word of it begins with a digit: it may be the first row, of other separators."""
+    return not is_value(name) and re.search(r"\b\d", name) is None
 
 
 def named_matrix(
