@@ -146,11 +146,12 @@ def test_what_is_no_reward_is_not_repeated(tmp_path: Path) -> None:
         said = dpbandits(*tell.split(), *words.split(), store).stderr
         assert "Expected a reward to be JSON, such as 1 or [1, 0]" in said
         assert "0.12" not in said
-    record = "campaign record trial blue --key a --people 9 --successes 4.123"
+    record = "campaign record trial blue --key a"
     with open_store(store.removeprefix("--store="), witness=tmp_path / "w"):
-        said = dpbandits(*record.split(), store, f"--witness={tmp_path}/w").stderr
-    assert "Expected --successes to be a whole number" in said
-    assert "4.123" not in said
+        for words in ("--people 9 --successes 4.123", "--rewards 4.123", "1 4.123"):
+            said = dpbandits(*f"{record} {words}".split(), store, f"--witness={tmp_path}/w").stderr
+            assert "Expected --" in said
+            assert "4.123" not in said
 
 
 def test_a_fault_is_shown_without_local_variables() -> None:

@@ -397,8 +397,10 @@ def tell_command(
         typer.echo(status)
 
 
-@campaign_commands.command("record")
+# the parser would print words that are too many
+@campaign_commands.command("record", context_settings={"allow_extra_args": True})
 def record_command(
+    context: typer.Context,
     name: NameArgument,
     arm: Annotated[str, typer.Argument(help="The arm that these people were assigned to.")],
     key: Annotated[str, typer.Option(help="Another word for each batch: it is recorded once.")],
@@ -419,7 +421,8 @@ def record_command(
     --store sqlite:///trial.db[/]
     """
     with one_line_errors("Nothing was recorded."), opened_store(store, witness) as found:
-        if (rewards is None) is (people is None) or (people is None) is not (successes is None):
+        is_counted = people is not None
+        if context.args or is_counted is (rewards is not None) or is_counted is (successes is None):
             raise ValueError("Expected --people and --successes, or --rewards.")
         outcomes: Any
         try:
@@ -427,9 +430,10 @@ def record_command(
                 outcomes = people, int(str(successes))
             else:
                 outcomes = list(map(float, rewards.read_text(encoding="utf-8").splitlines()))
-        except ValueError:  # it is not shown
+        except (ValueError, OSError):  # it is not shown
             raise ValueError(
-                "Expected --successes to be a whole number, or a number in each line of --rewards."
+                "Expected --successes to be a whole number, or --rewards a file with a number in "
+                "each line."
             ) from None
         status = found[name].record(arm, outcomes, segment=segment, key=key)
         typer.echo(status)
