@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,12 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
     for policy in ("DPKLUCB", dpb.DPKLUCB):
         with pytest.raises(TypeError, match="Expected a policy"):
             far.create("other", policy)  # type: ignore[arg-type]
+    wrong: dict[str, Any]
+    for wrong in ({"rewards": (0, 10)}, {"guardrail": [0.314, 1]}):
+        near = partial(dpb.Session, POLICY, noise=dpb.SimulatedNoise(1))
+        for create in (partial(far.create, "other", POLICY), near):
+            with pytest.raises(TypeError, match=r"such as dpbandits\.\w+\(.*, got an object of"):
+                create(**wrong)
     for time in ("window", "attribution_window", "period"):  # a server would take 7 for seconds
         with pytest.raises(ValueError, match=f"Expected {time}=7 to be a datetime.timedelta"):
             far.create("other", POLICY, **{time: 7})

@@ -96,6 +96,16 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
+def shown_number(value: object) -> str:
+    """As `shown`, of what should be one number: numbers of a collection may be rewards.
+
+    >>> shown_number(1.5), shown_number([1.5])
+    ('1.5', '<list>')
+    """
+    is_many = hasattr(value, "__len__") and not isinstance(value, (str, type))
+    return f"<{type(value).__name__}>" if is_many else shown(value)
+
+
 def is_line(value: object, most: int) -> TypeGuard[str]:
     """Return whether a value is printable text of 1 to `most` characters.
 
@@ -241,9 +251,8 @@ def number_within(
     if number is not None and above and (number < high or (number == high and ends[1] == "]")):
         return float(number)
     what = f"{of}: a number" if of else "a number"
-    raise ValueError(
-        f"Expected {name}={shown(value)} to be {what} in {ends[0]}{low:g}, {high:g}{ends[1]}."
-    )
+    range_ = f"{ends[0]}{low:g}, {high:g}{ends[1]}"
+    raise ValueError(f"Expected {name}={shown_number(value)} to be {what} in {range_}.")
 
 
 def positive(**given: object) -> list[float]:

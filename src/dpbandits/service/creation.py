@@ -36,7 +36,13 @@ from dpbandits.service.tables import CampaignRow, Change
 from dpbandits.service.transaction import ONLY_PART, Layout
 from dpbandits.session.arms import Roster
 from dpbandits.session.guardrail import Guardrail
-from dpbandits.session.options import LONGEST_KEY, checked_segments, require_for_contexts
+from dpbandits.session.options import (
+    LONGEST_KEY,
+    checked_guardrail,
+    checked_rewards_range,
+    checked_segments,
+    require_for_contexts,
+)
 from dpbandits.session.people import SIDES, HoldoutRule, rule_of
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import policy_made, policy_to_data
@@ -142,10 +148,12 @@ def sent_creation(name: str, policy: Policy, options: Mapping[str, Any]) -> dict
     """A new campaign as a client sends it.
 
     Raises:
-        TypeError: the policy is none, or a class of policies.
+        TypeError: the policy, the range or the guardrail is none, or a class of them.
         ValueError: a noise source that cannot be sent, or a time that is no timedelta.
     """
     refuse_others(policy, Policy, "a policy", "dpbandits.DPKLUCB(arms=5, epsilon=1)")
+    checked_rewards_range(options.get("rewards"), policy.randomizer() is not None)
+    checked_guardrail(options.get("guardrail"))
     data = policy_to_data(policy)
     data["name"] = data.pop("class")
     body: dict[str, Any] = {"name": name, "policy": data}

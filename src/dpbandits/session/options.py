@@ -21,6 +21,7 @@ from dpbandits.core.inputs import (
     number_within,
     refuse_others,
     shown,
+    shown_number,
     whole_number,
 )
 from dpbandits.core.privacy import Guarantee
@@ -109,18 +110,17 @@ def require_same(closing: Closing, winner: int | None, read: bool) -> None:
         )
 
 
-def checked_rewards_range(rewards: object, local: bool) -> Range | None:
+def checked_rewards_range(rewards: Any, local: bool) -> Range | None:
     """The declared range of rewards; None: [0, 1]."""
-    if rewards is not None and not isinstance(rewards, Range):
-        raise TypeError(
-            "Expected rewards= to be dpbandits.Range(low, high), declared before the first reward, "
-            f"got an object of type {type(rewards).__name__}; None: rewards are in [0, 1]."
-        )
-    if rewards is not None and local:
+    if rewards is None:
+        return None
+    if local:
         raise ValueError(
             "In the local model the users' devices hold the rewards: they scale them to [0, 1] "
             "before they report, so rewards= is not for this session."
         )
+    what = "rewards= to be None, for [0, 1], or a range"
+    refuse_others(rewards, Range, what, "dpbandits.Range(0, 10)")
     return rewards
 
 
@@ -143,8 +143,8 @@ def default_of(default: float | None, rewards: Range | None, policy: Policy) -> 
     except RewardError:
         pass
     raise ValueError(
-        f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters where "
-        "nobody answered."
+        f"Expected default={shown_number(default)} to be a reward in {rewards!r}: what enters "
+        "where nobody answered."
     )
 
 
@@ -383,19 +383,23 @@ FINE = 1024
 """Steps of a grid that is fine enough for every guardrail."""
 
 
+def checked_guardrail(rail: Any) -> Guardrail | None:
+    """The guardrail that was given, if any."""
+    if rail is not None:
+        example = "dpbandits.Guardrail('refunds', limit=.02)"
+        refuse_others(rail, Guardrail, "guardrail= to be None or a guardrail", example)
+    return rail
+
+
 def mechanism_with_guardrail(policy: Policy, rail: object) -> Mechanism:
     """What reads the rewards; with a guardrail, the harm beside them.
 
     Raises:
         ValueError: this policy's rewards are not read so.
     """
+    rail = checked_guardrail(rail)
     if rail is None:
         return policy.mechanism()
-    if not isinstance(rail, Guardrail):
-        raise TypeError(
-            f"Expected guardrail={shown(rail)} to be dpbandits.Guardrail('refunds', limit=.02), "
-            "say, or None."
-        )
     require_choice(policy, "guardrail=")
     if policy.randomizer() is not None:
         raise ValueError(
