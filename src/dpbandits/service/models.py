@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import timedelta
 from fractions import Fraction
-from typing import Annotated, Any, Literal, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, final, get_type_hints
 
 import numpy as np
 from pydantic import (
@@ -14,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    create_model,
     field_serializer,
     field_validator,
 )
@@ -21,10 +23,14 @@ from pydantic import (
 from dpbandits.core.inputs import converted
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
+from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.service.tables import ScopeRow
+from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.contexts import Predictions
+from dpbandits.session.lift import ArmLift, ArmPart, Lift, Shares
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import as_plain
+from dpbandits.session.state import SessionEvent
 from dpbandits.session.statement import time_words
 from dpbandits.session.traffic import Answers, SampleRatio, Traffic
 
@@ -264,133 +270,56 @@ class SentGuarantee(Record):
         return str(self.words)
 
 
-class SentBelief(Record):
-    """See `Belief`."""
+def sent_as(kind: Any, words: str = "", **others: Any) -> Any:
+    """Return the model in which a server sends a dataclass or a named tuple: its fields, by name.
 
-    label: str
-    people: int
-    mean: float | None
-    low: float | None
-    high: float | None
-    chance_best: float | None
-
-
-class SentBeliefs(Record):
-    """See `Beliefs`."""
-
-    rows: list[SentBelief]
-    confidence: float
-    best: str | None
-    more: int | None
-    changed: list[str]
-    caution: str | None
-    together: bool
-    at_share: tuple[int | None, int | None, int | None] | None = None
-    sight: tuple[int | None, int | None, int | None] | None = None
-    is_over: bool = False
-    in_periods: bool = False
-    limit: float | None = None
-    out_of_play: tuple[str, ...] = ()
-    advice: str = ""
+    Args:
+        words: what is said of it to readers of JSON.
+        others: the types of fields that are sent otherwise, or that are properties there.
+    """
+    hints = get_type_hints(kind)
+    names = [each.name for each in fields(kind)] if is_dataclass(kind) else kind._fields
+    types = {name: hints[name] for name in names} | others
+    made: dict[str, Any] = {name: (each, ...) for name, each in types.items()}
+    said = f"See `{kind.__name__}`. {words}".strip()
+    return create_model(f"Sent{kind.__name__}", __base__=Record, __doc__=said, **made)
 
 
-class SentMean(Record):
-    """See `SideMean`."""
-
-    side: str
-    people: int
-    mean: float | None
-    low: float | None
-    high: float | None
+def listed(kind: Any) -> Any:
+    return list[kind]
 
 
-class SentUplift(Record):
-    """See `Uplift`."""
-
-    confidence: float
-    policy: SentMean
-    holdout: SentMean
-    mean: float | None
-    low: float | None
-    high: float | None
-    caution: str | None = None
-
-
-class SentArmLift(Record):
-    """See `ArmLift`."""
-
-    label: str
-    people: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-
-
-class SentLift(Record):
-    """See `Lift`."""
-
-    rows: list[SentArmLift]
-    control: str
-    confidence: float
-    changed: list[str]
-    in_periods: bool = False
-    caution: str | None = None
-
-
-class SentPart(Record):
-    """See `ArmPart`."""
-
-    label: str
-    people: int
-    share: float
-
-
-class SentShares(Record):
-    """See `Shares`."""
-
-    rows: list[SentPart]
-    people: int
-
+if TYPE_CHECKING:  # whose fields it has
+    SentBelief = Belief
+else:
+    SentBelief = sent_as(Belief)
+SentBeliefs = sent_as(Beliefs, rows=listed(SentBelief), advice=str)
+SentMean = sent_as(SideMean)
+SentUplift = sent_as(Uplift, policy=SentMean, holdout=SentMean)
+SentLift = sent_as(Lift, rows=listed(sent_as(ArmLift)))
+SentShares = sent_as(Shares, rows=listed(sent_as(ArmPart)))
+SentEvents = listed(sent_as(SessionEvent))
+SentLoss = sent_as(ExpectedLoss)
 
 LISTED = BeforeValidator(lambda numbers: np.asarray(numbers).tolist())
+SentPredictions = sent_as(
+    Predictions,
+    "Of an arm's weights θ and their covariance C follow its mean for a context x, x·θ, and its "
+    "half-width, (normal + added)·√(x·C x); both are then cut to [0, 1] and put into units.",
+    theta=Annotated[list[list[float]], LISTED],
+    covariance=Annotated[list[list[list[float]]], LISTED],
+    added=Annotated[list[float], LISTED],
+    seen=Annotated[list[bool], LISTED],
+    units=sent_as(Range, low=float, high=float),
+)
 
 
-class SentRange(Record):
-    """See `Range`."""
-
-    low: float
-    high: float
-    minimise: bool
-
-
-class SentPredictions(Record):
-    """See `Predictions`. Of an arm's weights θ and their covariance C follow its mean for a context
-    x, x·θ, and its half-width, (normal + added)·√(x·C x); both are then cut to [0, 1] and put into
-    units.
-    """
-
-    policy: str
-    theta: Annotated[list[list[float]], LISTED]
-    covariance: Annotated[list[list[list[float]]], LISTED]
-    added: Annotated[list[float], LISTED]
-    normal: float
-    seen: Annotated[list[bool], LISTED]
-    confidence: float
-    always: bool
-    units: SentRange
-    labels: tuple[str, ...]
-    clip: bool
-    features: tuple[str, ...]
-    caution: str | None = None
-
-    def made(self) -> Predictions:
-        fields: dict[str, Any] = dict(self)
-        for name in ("theta", "covariance", "added", "seen"):
-            fields[name] = np.array(fields[name])
-        return Predictions(**{**fields, "units": Range(**dict(self.units))})
+def predictions_made(sent: Any) -> Predictions:
+    """The predictions that a server sent."""
+    arrays = {
+        name: np.array(getattr(sent, name)) for name in ("theta", "covariance", "added", "seen")
+    }
+    return Predictions(**{**dict(sent), **arrays, "units": Range(**dict(sent.units))})
 
 
 class SentRatio(Record):
@@ -424,15 +353,6 @@ class SentRatio(Record):
         return SampleRatio(labels, converted(self.traffic, Traffic, "traffic"), answers)
 
 
-class Alarm(Record):
-    """See `SessionEvent`."""
-
-    what: str
-    arm: str | int | None
-    asked: int
-    advice: str = ""
-
-
 class Moment(Record):
     """What was believed after one release. asked: decisions until then; at: seconds since 1970."""
 
@@ -455,16 +375,6 @@ class Recent(Record):
     after: int
     until: int
     arms: tuple[ArmShare, ...]
-
-
-class SentLoss(Record):
-    """See `ExpectedLoss`."""
-
-    people: int
-    loss: float
-    privacy: float
-    error: float
-    runs: int
 
 
 class SentGuardrail(Record):

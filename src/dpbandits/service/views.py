@@ -562,8 +562,7 @@ class HistoryCache:
         if not (is_chosen or is_last):
             return
         rows = look.rows(self._history, HISTORY_CONFIDENCE)
-        arms = tuple(map(models.SentBelief.model_validate, rows))
-        self._last = models.Moment(step=row.step, asked=row.asked, at=row.made_at, arms=arms)
+        self._last = models.Moment(step=row.step, asked=row.asked, at=row.made_at, arms=rows)
         if is_chosen:
             self._kept.append((self._folded, self._last))
         if len(self._kept) >= MOMENTS:
@@ -640,7 +639,7 @@ VIEWS: dict[str, View] = {
     "predictions": View(
         predictions_of,
         models.SentPredictions,
-        decode=models.SentPredictions.made,
+        decode=models.predictions_made,
         combine=first_of,
         params={**CONFIDENT, "always": (bool, False)},
     ),
@@ -671,7 +670,7 @@ VIEWS: dict[str, View] = {
     ),
     "alarms": View(
         alarms_in,
-        list[models.Alarm],
+        models.SentEvents,
         tuple[SessionEvent, ...],
         combine=by_part,
         is_by_part=True,
