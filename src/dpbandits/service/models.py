@@ -270,7 +270,7 @@ class SentGuarantee(Record):
         return str(self.words)
 
 
-def sent_as(kind: Any, words: str = "", **others: Any) -> Any:
+def sent_as(kind: Any, words: str = "", /, **others: Any) -> Any:
     """Return the model in which a server sends a dataclass or a named tuple: its fields, by name.
 
     Args:
@@ -322,35 +322,28 @@ def predictions_made(sent: Any) -> Predictions:
     return Predictions(**{**dict(sent), **arrays, "units": Range(**dict(sent.units))})
 
 
-class SentRatio(Record):
-    """See `SampleRatio`. words, evidence, alarm: what it says."""
+SentRatio = sent_as(
+    SampleRatio,
+    "words, evidence, alarm: what it says.",
+    words=str,
+    evidence=float,
+    alarm=bool,
+    traffic=dict[str, Any],
+    answers=sent_as(Answers) | None,
+)
 
-    words: str
-    evidence: float
-    alarm: bool
-    labels: list[str]
-    traffic: dict[str, Any]
-    answers: dict[str, Any] | None
 
-    @classmethod
-    def of(cls, ratio: SampleRatio) -> Self:
-        answers = ratio.answers
-        return cls(
-            words=str(ratio),
-            evidence=ratio.evidence,
-            alarm=ratio.alarm(),
-            labels=list(ratio.labels),
-            traffic=as_plain(ratio.traffic),
-            answers=None if answers is None else answers._asdict(),
-        )
+def ratio_sent(ratio: SampleRatio) -> dict[str, Any]:
+    """A sample ratio as it is sent."""
+    said = {"words": str(ratio), "evidence": ratio.evidence, "alarm": ratio.alarm()}
+    traffic = as_plain(ratio.traffic)
+    return {**said, "labels": ratio.labels, "traffic": traffic, "answers": ratio.answers}
 
-    def made(self) -> SampleRatio:
-        by_arm, labels = self.answers, tuple(self.labels)
-        answers = None
-        if by_arm is not None:
-            counts = {name: tuple(by_arm[name]) for name in ("told", "missing")}
-            answers = Answers(**{**by_arm, **counts})
-        return SampleRatio(labels, converted(self.traffic, Traffic, "traffic"), answers)
+
+def ratio_made(sent: Any) -> SampleRatio:
+    """The sample ratio that a server sent."""
+    answers = None if sent.answers is None else Answers(**dict(sent.answers))
+    return SampleRatio(sent.labels, converted(sent.traffic, Traffic, "traffic"), answers)
 
 
 class Moment(Record):

@@ -663,8 +663,8 @@ VIEWS: dict[str, View] = {
     "sample_ratio": View(
         sample_ratio_of,
         models.SentRatio,
-        encode=models.SentRatio.of,
-        decode=models.SentRatio.made,
+        encode=models.ratio_sent,
+        decode=models.ratio_made,
         combine=by_part,
         is_by_part=True,
     ),
