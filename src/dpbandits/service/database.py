@@ -812,8 +812,18 @@ class Rows:
         self._connection, self.group = connection, group
         self._locks = locks and connection.dialect.name != "sqlite"  # which locks the whole file
 
-    def _all(self, kind: Any, query: Any, **of: Any) -> list[Any]:
-        return list(starmap(kind, self._connection.execute(query, of)))
+    def _of(
+        self,
+        uid: str,
+        table: Table,
+        kind: Any,
+        *where: Any,
+        by: Sequence[Any] = (),
+        limit: int | None = None,
+    ) -> list[Any]:
+        """Rows of this kind, of one part of the campaign."""
+        query = chosen(table, kind, table.c.campaign == uid, *where).order_by(*by).limit(limit)
+        return list(starmap(kind, self._connection.execute(query)))
 
     def heads(self, uids: Sequence[str]) -> dict[str, HeadRow]:
         """The heads of these parts, by uid. In a transaction that writes, they stay locked."""
@@ -847,25 +857,21 @@ class Rows:
         return self._connection.execute(query, {"of": uid, **since_then})
 
     def decision(self, uid: str, seq: int) -> DecisionRow | None:
-        c = tables.decision.c
-        matching = self._all(
-            DecisionRow, chosen(tables.decision, DecisionRow, c.campaign == uid, c.seq == seq)
-        )
-        return matching[0] if matching else None
+        rows = self._of(uid, tables.decision, DecisionRow, tables.decision.c.seq == seq)
+        return next(iter(rows), None)
 
     def statuses(self, uid: str, seqs: Sequence[int]) -> list[StatusRow]:
         """Where those of these decisions stand that there are, in any order."""
         statuses = list[StatusRow]()
         for at in range(0, len(seqs), MANY):
-            statuses += self._all(StatusRow, STATUSES, of=uid, seqs=seqs[at : at + MANY])
+            some = {"of": uid, "seqs": seqs[at : at + MANY]}
+            statuses += starmap(StatusRow, self._connection.execute(STATUSES, some))
         return statuses
 
     def decisions(self, uid: str, after: int, limit: int) -> list[DecisionRow]:
         """Decisions in order."""
-        c = tables.decision.c
-        query = chosen(tables.decision, DecisionRow, c.campaign == uid, c.seq > after)
-        query = query.order_by(c.seq).limit(limit)
-        return self._all(DecisionRow, query)
+        seq = tables.decision.c.seq
+        return self._of(uid, tables.decision, DecisionRow, seq > after, by=[seq], limit=limit)
 
     def has_eligible(self, uid: str, until: int) -> bool:
         """Whether of the decisions up to one some were chosen among some arms only."""
@@ -884,13 +890,11 @@ class Rows:
     def contexts(self, uid: str, since: int) -> list[ContextRow]:
         """Contexts that the next codebooks need, in order, that were written after a version."""
         c = tables.context.c
-        query = chosen(tables.context, ContextRow, c.campaign == uid, c.moved > since)
-        return self._all(ContextRow, query.order_by(c.arm, c.number))
+        return self._of(uid, tables.context, ContextRow, c.moved > since, by=[c.arm, c.number])
 
     def open_cells(self, uid: str) -> list[CellRow]:
         """The public counts beside all sums of open blocks."""
-        table = tables.open_cell
-        return self._all(CellRow, chosen(table, CellRow, table.c.campaign == uid))
+        return self._of(uid, tables.open_cell, CellRow)
 
     def learned(self, uid: str, what: str) -> str | None:
         """The policy or its state, where rows of their own have them (see `LearnedRow`)."""
@@ -901,20 +905,17 @@ class Rows:
     def readings(self, uid: str, since: int) -> list[ReadingRow]:
         """The lines of the ledger, in order, that were written after a version."""
         c = tables.ledger.c
-        query = chosen(tables.ledger, ReadingRow, c.campaign == uid, c.moved > since)
-        return self._all(ReadingRow, query.order_by(c.id))
+        return self._of(uid, tables.ledger, ReadingRow, c.moved > since, by=[c.id])
 
     def releases(self, uid: str, after: int, until: int) -> list[ReleaseRow]:
         """Releases after one step up to another."""
-        c = tables.release.c
-        where = c.campaign == uid, c.step > after, c.step <= until
-        return self._all(ReleaseRow, chosen(tables.release, ReleaseRow, *where).order_by(c.step))
+        step = tables.release.c.step
+        return self._of(uid, tables.release, ReleaseRow, step > after, step <= until, by=[step])
 
     def events(self, uid: str, limit: int) -> list[EventRow]:
         """The newest public events, newest first."""
-        c = tables.event.c
-        query = chosen(tables.event, EventRow, c.campaign == uid)
-        return self._all(EventRow, query.order_by(c.id.desc()).limit(limit))
+        newest_first = [tables.event.c.id.desc()]
+        return self._of(uid, tables.event, EventRow, by=newest_first, limit=limit)
 
     def used(self, pseudonyms: Sequence[str]) -> dict[str, tuple[int, int]]:
         """By pseudonym, the window and the places that were taken in it.
@@ -1246,8 +1247,7 @@ class Database:
         """One campaign, by its name; None if there is none."""
         c = tables.campaign.c
         where = (c.name == name, c.uid == c.group)
-        matching = self._selected(tables.campaign, CampaignRow, *where, by=c.created)
-        return matching[0] if matching else None
+        return next(iter(self._selected(tables.campaign, CampaignRow, *where, by=c.created)), None)
 
     def parts(self, group: str) -> list[CampaignRow]:
         """The parts of a campaign, without itself."""
@@ -1264,8 +1264,7 @@ class Database:
     def scope(self, name: str) -> ScopeRow | None:
         """A budget over campaigns."""
         c = tables.scope.c
-        matching = self._selected(tables.scope, ScopeRow, c.name == name, by=c.name)
-        return matching[0] if matching else None
+        return next(iter(self._selected(tables.scope, ScopeRow, c.name == name, by=c.name)), None)
 
     def scopes(self) -> list[ScopeRow]:
         """All budgets over campaigns, by name."""
