@@ -3,12 +3,14 @@ it.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import (
     Floats,
     Integers,
@@ -176,6 +178,49 @@ class Environment(ABC):
         """Return the rounds' rewards on the grid if they are the rows of a table, else None."""
         return None
 
+    @cached_property
+    def _lattices(self) -> dict[Grid, Lattice]:
+        """Laws on grids, each worked out once."""
+        return {}
+
+    @final
+    def _law(self, grid: Grid, on_grid: Callable[[int], Lattice]) -> Lattice:
+        """Return the law that the vault adds up, with rounding, in an environment of independent
+        rounds.
+
+        Args:
+            on_grid: returns the law of round(steps · reward).
+        """
+        if grid not in self._lattices:
+            of_steps = grid.rounding != "bernoulli"
+            self._lattices[grid] = on_grid(grid.steps) if of_steps else two_point(self.means, grid)
+        return self._lattices[grid]
+
+
+class InOrder(Environment):
+    """Base class of environments that have a `length` if they play given rounds once, in their
+    order.
+    """
+
+    _ended: ClassVar[str] = "All {:,} rounds were played."
+    _next: int = 0
+
+    def fresh(self) -> Self:
+        return self if self.length is None else self._with(_next=0)
+
+    @final
+    def _take(self, rounds: int) -> int:
+        """Return the number of rounds before the next `rounds` ones.
+
+        Raises:
+            EnvironmentExhausted: there are not so many more.
+        """
+        assert self.length is not None
+        if self._next + rounds > self.length:
+            raise EnvironmentExhausted(self._ended.format(self.length))
+        self._next += rounds
+        return self._next - rounds
+
 
 class Independent(Environment):
     """Base class of environments with independent rounds and arms. Subclasses define how to draw
@@ -186,13 +231,6 @@ class Independent(Environment):
 
     def __init__(self, means: Floats) -> None:
         self.means = means
-
-    @cached_property
-    def _lattices(self) -> dict[Grid, Lattice]:
-        """Cached laws, created here because a subclass's constructor may not call the base
-        class's.
-        """
-        return {}
 
     @abstractmethod
     def on_grid(self, steps: int) -> Lattice:
@@ -214,14 +252,7 @@ class Independent(Environment):
 
     @final
     def lattice(self, grid: Grid) -> Lattice:
-        """Return the law that the vault adds up, with rounding."""
-        if grid not in self._lattices:
-            self._lattices[grid] = (
-                two_point(self.means, grid)
-                if grid.rounding == "bernoulli"
-                else self.on_grid(grid.steps)
-            )
-        return self._lattices[grid]
+        return self._law(grid, self.on_grid)
 
     @final
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:

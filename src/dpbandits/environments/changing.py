@@ -10,7 +10,6 @@ from typing import Any, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import (
     LARGEST_SEED,
     MOST,
@@ -24,14 +23,14 @@ from dpbandits.core.inputs import (
     whole_number,
 )
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, checked_means
+from dpbandits.environments.base import InOrder, checked_means
 
 SEASON_STEPS = 50
 """Pieces of a season, in each of which the means stand still."""
 
 
 @final
-class ChangingMeans(Environment):
+class ChangingMeans(InOrder):
     """Independent 0/1 rewards whose means change at given rounds.
 
     Regret in it is dynamic: against the best arm of each round.
@@ -77,7 +76,6 @@ class ChangingMeans(Environment):
         best = np.cumsum(self.pieces.max(axis=1) * self.lengths)
         self._best_before = np.concatenate(([0.0], best))
         self.means = np.clip(self._before[-1] / self.length, 0.0, 1.0)
-        self._next = 0
 
     @classmethod
     def abrupt(
@@ -158,9 +156,6 @@ class ChangingMeans(Environment):
     def __repr__(self) -> str:
         return f"ChangingMeans({len(self.pieces)} pieces, {self.arms} arms, {self.length:,} rounds)"
 
-    def fresh(self) -> Self:
-        return self._with(_next=0)
-
     def best_until(self, rounds: Any) -> Floats:
         done, piece = np.asarray(rounds, np.int64), self._piece(rounds)
         inside = self.pieces.max(axis=1)[piece] * (done - self.starts[piece])
@@ -201,14 +196,6 @@ class ChangingMeans(Environment):
         chances = self.pieces[first : last + 1][:, arms]
         ones = rng.binomial(times[:, None], chances).sum(axis=0)
         return np.asarray(ones * grid.steps, np.int64)
-
-    def _take(self, rounds: int) -> int:
-        """Return the number of rounds before the next `rounds` ones."""
-        assert self.length is not None
-        if self._next + rounds > self.length:
-            raise EnvironmentExhausted(f"All {self.length:,} rounds were played.")
-        self._next += rounds
-        return self._next - rounds
 
 
 PIECES = 1_000

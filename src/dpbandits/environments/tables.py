@@ -14,11 +14,11 @@ from dpbandits.core.contexts import by_name, checked_rows, labels_of
 from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import MOST_ARMS, Floats, Integers, numbers_in, switch, whole_number
 from dpbandits.core.privacy import Grid
-from dpbandits.environments.base import Environment, Lattice, Records, two_point
+from dpbandits.environments.base import Environment, InOrder, Lattice, Records, two_point
 
 
 @final
-class Table(Environment):
+class Table(InOrder):
     """A table of rewards: round t of a run plays row t, one person per row.
 
     Args:
@@ -29,6 +29,8 @@ class Table(Environment):
     >>> Table([[1, 0], [0, 0]]).means.tolist()
     [0.5, 0.0]
     """
+
+    _ended = "The table has {} rows; use resample=True to play longer."
 
     def __init__(self, rewards: ArrayLike, *, resample: bool = False) -> None:
         self.rewards = numbers_in(rewards, "rewards", secret=True)
@@ -46,17 +48,12 @@ class Table(Environment):
         self.columns = labels_of(rewards)
         self.resample = switch(resample, "resample")
         self.means = self.rewards.mean(axis=0)
-        self._next = 0
         self.length = None if self.resample else len(self.rewards)
         self.fixed = not self.resample
-        self._lattices: dict[Grid, Lattice] = {}
         self._rows: dict[Grid, Integers] = {}
 
     def __repr__(self) -> str:
         return f"Table(rounds={len(self.rewards)}, arms={self.arms}, resample={self.resample})"
-
-    def fresh(self) -> Self:
-        return self if self.resample else self._with(_next=0)
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         row = int(rng.integers(len(self.rewards))) if self.resample else self._take(1)
@@ -111,15 +108,7 @@ class Table(Environment):
         return rng.multinomial(rounds, np.full(n, 1 / n)), slice(None)
 
     def lattice(self, grid: Grid) -> Lattice | None:
-        if not self.resample:
-            return None
-        if grid not in self._lattices:  # takes a pass over the whole table
-            self._lattices[grid] = (
-                two_point(self.means, grid)
-                if grid.rounding == "bernoulli"
-                else self._counted(grid.steps)
-            )
-        return self._lattices[grid]
+        return self._law(grid, self._counted) if self.resample else None
 
     def rows_on(self, grid: Grid) -> Records | None:
         if grid.rounding == "bernoulli":
@@ -140,14 +129,6 @@ class Table(Environment):
             [np.bincount(where[:, arm], minlength=len(values)) for arm in range(self.arms)]
         )
         return Lattice(values, counts / len(self.rewards))
-
-    def _take(self, rounds: int) -> int:
-        if self._next + rounds > len(self.rewards):
-            raise EnvironmentExhausted(
-                f"The table has {len(self.rewards)} rows; use resample=True to play longer."
-            )
-        self._next += rounds
-        return self._next - rounds
 
 
 @final
@@ -276,7 +257,7 @@ def whole_actions(actions: ArrayLike, arms: int) -> Integers:
 
 
 @final
-class ContextTable(Environment):
+class ContextTable(InOrder):
     """Visitors are the rows of a table: a context, and the mean reward of every arm.
 
     A reward is 0 or 1, with the visitor's mean as its chance. A policy without contexts may play
@@ -293,6 +274,8 @@ class ContextTable(Environment):
     >>> table.means.tolist(), round(table.best, 3)
     ([0.2, 0.55], 0.6)
     """
+
+    _ended = "All {} visitors of the log were played."
 
     def __init__(self, contexts: ArrayLike, means: ArrayLike, *, logged: bool = False) -> None:
         rows = numbers_in(contexts, "contexts")
@@ -313,7 +296,6 @@ class ContextTable(Environment):
         self.means = self.chances.mean(axis=0)
         self.in_order = self.changing = switch(logged, "logged")
         self.length = len(rows) if self.in_order else None
-        self._at = 0
 
     @classmethod
     def of_classes(
@@ -392,19 +374,11 @@ class ContextTable(Environment):
         Raises:
             EnvironmentExhausted: a log is at its end.
         """
-        if not self.in_order:
-            return int(rng.integers(len(self.contexts)))
-        if self._at >= len(self.contexts):
-            raise EnvironmentExhausted(f"All {len(self.contexts)} visitors of the log were played.")
-        self._at += 1
-        return self._at - 1
+        return self._take(1) if self.in_order else int(rng.integers(len(self.contexts)))
 
     def reward(self, row: int, arm: int, rng: np.random.Generator) -> float:
         """A reward of an arm, for the visitor of this row."""
         return float(rng.random() < self.chances[row, arm])
-
-    def fresh(self) -> ContextTable:
-        return self._with(_at=0) if self.in_order else self
 
     def draw(self, action: int, rng: np.random.Generator) -> float:
         return self.reward(self.visit(rng), action, rng)
