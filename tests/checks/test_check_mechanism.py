@@ -33,7 +33,7 @@ from dpbandits.mechanisms import (
     SquareRoot,
     WeightedArms,
 )
-from dpbandits.mechanisms.base import AnswerLaw
+from dpbandits.mechanisms.base import AnswerLaw, Block, PureDP
 from dpbandits.noise.protocol import Noise
 
 ONE, GRID = Fraction(1), Grid(steps=4)
@@ -145,6 +145,56 @@ def test_faults_are_named(fault: str, message: str) -> None:
         check_mechanism(Broken(epsilon=ONE, grid=GRID, fault=fault))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Together(PureDP):
+    """The newest blocks, with a fault that shows in some forms of a release."""
+
+    fault: str
+
+    def init(self, coordinates: int) -> None:
+        return None
+
+    def answer(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, Any]:
+        _, sums, counts = block
+        faulty = {
+            "one alone": len(counts) == 1,
+            "unequal": len(set(counts)) > 1,
+            "a hundred": max(counts) > 100,
+        }
+        epsilon = 2 * self.epsilon if faulty.get(self.fault) else self.epsilon
+        noisy = [noise.laplace(s, sensitivity=self.grid.steps, epsilon=epsilon) for s in sums]
+        answers = tuple(
+            Answer(n / self.grid.steps, c, 1) for n, c in zip(noisy, counts, strict=True)
+        )
+        return None, answers[self.fault == "one less" :]
+
+    def finish(self, memory: Any, block: Block, noise: Noise) -> tuple[Any, Any]:
+        if self.fault == "finish":
+            return None, tuple(Answer(float(s), c, 1) for _, s, c in zip(*block, strict=True))
+        return self.answer(memory, block, noise)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("", ""),
+        ("one alone", "One record can cost 2, the guarantee is 1"),
+        ("unequal", "One record can cost 2, the guarantee is 1"),
+        ("a hundred", "One record can cost 2, the guarantee is 1"),
+        ("one less", "Release 1 has not an answer for each coordinate"),
+        ("finish", "An answer changes with a reward, whatever the noise"),
+    ],
+)
+def test_blocks_of_every_form_are_tried(fault: str, message: str) -> None:
+    """All were of all coordinates, with one record each or eight, and `finish` was not called."""
+    mechanism = Together(epsilon=ONE, grid=GRID, fault=fault)
+    if not message:
+        return check_mechanism(mechanism)
+    with pytest.raises(CheckFailed, match=message):
+        check_mechanism(mechanism)
+    return None
+
+
 class Remembers(LazyForgetful):
     """Says that its memory is public, and keeps the exact sum in it."""
 
@@ -192,9 +242,9 @@ class Says(SeparableDP):
     [
         (1.0, True, False, ""),
         (1.5, True, False, "more noise than `law` says"),
-        (1.0, False, False, "more noise than `law` says"),  # of the first block
+        (1.0, False, False, "by `law` it covers the first blocks"),
         (1.0, True, True, "the newest block alone"),
-        (1.0, False, True, "more noise than `law` says"),
+        (1.0, False, True, "by `law` it covers the first blocks"),
     ],
 )
 def test_a_law_that_answers_do_not_have_is_named(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +21,10 @@ from dpbandits.session.evidence import NoiseMoments
 from dpbandits.simulation.transcript import identical
 
 Rounds = tuple[tuple[int, ...], ...]
-"""Rewards in grid steps, by round and coordinate."""
+"""By release and coordinate, sums of rewards in grid steps, or numbers of records."""
 
-MANY = 8
-"""Records in a block, besides blocks of one: noise may depend on how many there are."""
+SIZES = 1, 8, 1000
+"""The most records in a block, in turn: noise may depend on how many there are."""
 
 PLAYS, WON = 320, 1e6
 """Plays that are bet on against a law, and the wealth that refutes it."""
@@ -35,26 +35,41 @@ class MechanismTrial(NamedTuple):
 
     Args:
         mechanism: the mechanism.
-        rounds: the rewards; sums of `size` records each.
+        rounds: the sums of the blocks.
+        counts: the records in them; a block without records is not released.
         whole: True if a record is the rewards of all actions.
-        size: number of records in a block, for each coordinate.
     """
 
     mechanism: Mechanism
     rounds: Rounds
+    counts: Rounds
     whole: bool
-    size: int = 1
 
-    def block(self, rewards: tuple[int, ...]) -> Block:
+    def released(self, at: int) -> list[int]:
+        return [coordinate for coordinate, count in enumerate(self.counts[at]) if count]
+
+    def block(self, at: int, rewards: tuple[int, ...]) -> Block:
         if self.whole:
-            return Block((EVERY,), np.array(rewards), (self.size,))
-        return Block(tuple(range(len(rewards))), rewards, (self.size,) * len(rewards))
+            return Block((EVERY,), np.array(rewards), self.counts[at][:1])
+        released, counts = self.released(at), self.counts[at]
+        return Block(tuple(released), *(tuple(of[c] for c in released) for of in (rewards, counts)))
 
     def play(self, rounds: Rounds, noise: Noise) -> tuple[Any, list[Any]]:
-        """Return the final memory and all answers."""
-        memory, all_answers = self.mechanism.init(len(rounds[0])), list[Any]()
-        for rewards in rounds:
-            memory, answers = self.mechanism.answer(memory, self.block(rewards), noise)
+        """Return the final memory and all answers; the last one is that of `finish`, if there is
+        one.
+        """
+        mechanism, all_answers = self.mechanism, list[Any]()
+        memory, finishes = mechanism.init(len(rounds[0])), len(self.rounds)
+        if type(mechanism).finish is not Mechanism.finish:
+            finishes -= 1
+        for at, rewards in enumerate(rounds):
+            block = self.block(at, rewards)
+            answer = mechanism.answer if at < finishes else mechanism.finish
+            memory, answers = answer(memory, block, noise)
+            require(
+                self.whole or len(answers) == len(block.coordinates),
+                f"Release {at + 1} has not an answer for each coordinate.",
+            )
             all_answers.append(answers)
         return memory, all_answers
 
@@ -64,12 +79,12 @@ def check_mechanism(
 ) -> None:
     """Run every check on a mechanism.
 
-    The exact privacy loss of all answers, about blocks of one record and of eight, never exceeds
-    the guarantee when one record changes (for a mechanism that draws noise `ahead`, `audit` says
-    so). No memory is changed in place, because an interrupted release is repeated from the old
-    memory. The memory survives JSON, as in a saved session. If `public_memory` is true, it holds
-    released values only. If it states a `law`, from which intervals and names come, its answers
-    cover what that says, with no more noise.
+    The exact privacy loss of all answers, about blocks of one record and of up to a thousand, of
+    all coordinates and of one, never exceeds the guarantee when one record changes (for a mechanism
+    that draws noise `ahead`, `audit` says so). No memory is changed in place, because an
+    interrupted release is repeated from the old memory. The memory survives JSON, as in a saved
+    session. If `public_memory` is true, it holds released values only. If it states a `law`, from
+    which intervals and names come, its answers cover what that says, with no more noise.
 
     Args:
         mechanism: an instance of a user-defined mechanism.
@@ -83,13 +98,18 @@ def check_mechanism(
         TypeError: not a mechanism.
     """
     refuse_others(mechanism, Mechanism, "a mechanism", "YourMechanism(epsilon=1)")
-    for size in (1,) if whole else (1, MANY):
-        rng, shape = np.random.default_rng(1), (readings, coordinates)
-        sums = rng.integers(0, size + 1, shape) * mechanism.grid.steps
-        # in every third release of rewards between 0 and 1
-        sums[2::3] = rng.integers(0, size * mechanism.grid.steps + 1, shape)[2::3]
-        rounds = tuple(map(tuple, sums.tolist()))
-        trial = MechanismTrial(mechanism, rounds, whole, size)
+    for most in SIZES[:1] if whole else SIZES:
+        rng, steps = np.random.default_rng(1), mechanism.grid.steps
+        counts = rng.integers(1, most + 1, (readings, coordinates))
+        if mechanism.together:
+            counts[:] = counts[:, :1]
+        elif most > 1 and not mechanism.compares:  # blocks of single coordinates
+            counts[1::3, 1:] = counts[2::3, :-1] = 0
+        sums = rng.integers(0, counts + 1) * steps
+        # in every second release of rewards between 0 and 1
+        sums[1::2] = rng.integers(0, counts[1::2] * steps + 1)
+        rounds, records = (tuple(map(tuple, each.tolist())) for each in (sums, counts))
+        trial = MechanismTrial(mechanism, rounds, records, whole)
         memory_is_kept(trial)
         guarantee_covers_loss(trial)
         memory_is_public(trial)
@@ -107,17 +127,25 @@ def law_covers_noise(trial: MechanismTrial) -> None:
     for seed in range(PLAYS):
         place, at = divmod(seed, len(trial.rounds))
         coordinate = place % len(trial.rounds[0])
+        released = trial.released(at)
+        if coordinate not in released:
+            continue
         _, answers = trial.play(trial.rounds[: at + 1], SimulatedNoise(seed))
-        said = trial.mechanism.noised_sum(answers[at][coordinate], at + 1)
+        sums, counts = (
+            [each[coordinate] for each in of[: at + 1]] for of in (trial.rounds, trial.counts)
+        )
+        answer = answers[at][released.index(coordinate)]
+        said = trial.mechanism.noised_sum(answer, sum(map(bool, counts)))
         if said is not None and said.rounds:
-            blocks, others = divmod(said.rounds, trial.size)
-            covered = trial.rounds[at : at + 1] if law.forgets else trial.rounds[:blocks]
+            covered = dict(zip(accumulate(counts), accumulate(sums), strict=True))
+            if law.forgets:
+                covered = {counts[at]: sums[at]}
             require(
-                others == 0 and blocks == len(covered),
-                f"Answer {at + 1} covers {said.rounds} rounds, of blocks of {trial.size}: by `law` "
-                f"it covers {'the newest block alone' if law.forgets else 'the first blocks'}.",
+                said.rounds in covered,
+                f"Answer {at + 1} covers {said.rounds} rounds: by `law` it covers "
+                f"{'the newest block alone' if law.forgets else 'the first blocks'}.",
             )
-            exact = sum(rewards[coordinate] for rewards in covered) / steps
+            exact = covered[said.rounds] / steps
             off = (said.total - exact) * noise.thetas
             gain = np.logaddexp(off, -off) - np.log(2.0) - noise.of(said.draws)  # 0 on average
             wealth = wealth + np.logaddexp(0.0, gain) - np.log(2.0)
@@ -173,13 +201,13 @@ def neighbours(trial: MechanismTrial) -> Iterator[Rounds]:
     """Yield rounds that differ in one record: any rewards on the coordinates that one record may
     enter.
     """
-    steps, coordinates = trial.mechanism.grid.steps, len(trial.rounds[0])
-    whole = trial.whole or trial.mechanism.together
-    width = coordinates if whole else min(trial.mechanism.width, coordinates)
-    for at, rewards in enumerate(trial.rounds):
-        for where in combinations(range(coordinates), width):
+    steps, whole = trial.mechanism.grid.steps, trial.whole or trial.mechanism.together
+    for at, (rewards, counts) in enumerate(zip(trial.rounds, trial.counts, strict=True)):
+        released = trial.released(at)
+        width = len(released) if whole else min(trial.mechanism.width, len(released))
+        for where in combinations(released, width):
             ends = (
-                (max(0, rewards[i] - steps), min(steps * trial.size, rewards[i] + steps))
+                (max(0, rewards[i] - steps), min(steps * counts[i], rewards[i] + steps))
                 for i in where
             )
             for values in product(*ends):
@@ -197,7 +225,7 @@ def memory_is_kept(trial: MechanismTrial) -> None:
     answer = trial.mechanism.answer
     fresh = memory = trial.mechanism.init(len(trial.rounds[0]))
     for at, rewards in enumerate(trial.rounds):
-        before, block = deepcopy(memory), trial.block(rewards)
+        before, block = deepcopy(memory), trial.block(at, rewards)
         result = answer(memory, block, SimulatedNoise(at))
         require(memory == before, f"Release {at + 1} changes its memory in place.")
         again = answer(memory, block, SimulatedNoise(at))
