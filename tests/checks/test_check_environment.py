@@ -49,6 +49,10 @@ class Broken(Independent):
         return float(rng.random() < chance) * (2.0 if self.fault == "too large" else 1.0)
 
     def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
+        if self.fault == "another order":
+            arms = np.sort(arms)
+        if self.fault == "one coin":
+            return (rng.random() < self.means[arms]).astype(float)
         found = np.array([self.draw(arm, rng) for arm in arms.tolist()])
         return found**0 if self.fault == "ones together" else found
 
@@ -72,7 +76,9 @@ class Broken(Independent):
         ("biased", "rewards average"),
         ("other means", "means are .* off"),
         ("other law", "Arm 1's rewards have another law"),
-        ("ones together", "Arm 0's rewards by draw_many have another law"),
+        ("ones together", "Arm 1's rewards by draw_many have another law"),
+        ("another order", "Arm 1's rewards by draw_many have another law"),
+        ("one coin", "All arms' rewards together have another law"),
         ("no law", "no law"),
         ("a pair", "no Lattice of two arrays"),
         ("half steps", "float64, not whole numbers"),
@@ -84,24 +90,53 @@ def test_faults_are_named(fault: str, message: str) -> None:
         check_environment(Broken(fault))
 
 
-def test_blocks_of_another_law_are_found() -> None:
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("rare", "A reward lies outside"),
+        ("block", "blocks of 2 rounds"),
+        ("draw", "rewards of two rounds"),
+        ("block_many", "blocks of 2 rounds by block_many"),
+    ],
+)
+def test_faults_of_more_than_a_few_rounds_are_found(fault: str, message: str) -> None:
     class Sticky(dpb.Environment):
-        """Its blocks repeat one reward: single rounds are right, two together are not."""
+        """Two rounds repeat one reward, or it has no law and a rare fault."""
 
-        def __init__(self) -> None:
-            self.means = np.array([0.5])
+        def __init__(self, fault: str) -> None:
+            self.means, self.fault, self.before = np.array([0.5]), fault, -1.0
+
+        def fresh(self) -> "Sticky":
+            return Sticky(self.fault)
 
         def draw(self, action: int, rng: np.random.Generator) -> float:
-            return float(rng.random() < 0.5)
+            if self.fault == "rare" and rng.random() < 0.01:
+                return -1.0
+            again, self.before = self.before, -1.0
+            if again < 0 or self.fault != "draw":
+                again = self.before = float(rng.random() < 0.5)
+            return again
 
         def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
-            return int(rng.random() < 0.5) * rounds * grid.steps
+            alike = rounds if self.fault == "block" else 1
+            return int(rng.binomial(rounds // alike, 0.5)) * alike * grid.steps
 
-        def lattice(self, grid: Grid) -> Lattice:
-            return Lattice(np.array([0, grid.steps]), np.array([[0.5, 0.5]]))
+        def draw_many(self, arms: Integers, rng: np.random.Generator) -> Floats:
+            return rng.integers(0, 2, len(arms)).astype(float)
 
-    with pytest.raises(CheckFailed, match="blocks of 2 rounds"):
-        check_environment(Sticky())
+        def block_many(
+            self, arms: Integers, rounds: int, grid: Grid, rng: np.random.Generator
+        ) -> Integers:
+            alike = rounds if self.fault == "block_many" else 1
+            return rng.binomial(rounds // alike, 0.5, len(arms)) * alike * grid.steps
+
+        def lattice(self, grid: Grid) -> Lattice | None:
+            law = Lattice(np.array([0, grid.steps]), np.array([[0.5, 0.5]]))
+            return None if self.fault == "rare" else law
+
+    check_environment(Sticky(""))
+    with pytest.raises(CheckFailed, match=message):
+        check_environment(Sticky(fault))
 
 
 def test_what_is_no_environment_is_refused() -> None:

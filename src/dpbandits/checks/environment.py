@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,17 @@ arms together.
 """
 SAMPLES = 20_000
 
+LONG = 2_000
+"""Rounds in which all rewards are looked at."""
+
 
 def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> None:
     """Run every check on an environment, with up to 20,000 rounds.
 
     Rewards lie in [0, 1] and are determined by the given generator. If rounds are independent
-    (`lattice` is not None), rewards, one by one or of all arms together, blocks and the lattice
-    have the same law.
+    (`lattice` is not None), rewards of single rounds and of pairs, of one arm or of several
+    together in any order, blocks and the lattice have the same law; arms that are `apart` are
+    independent.
 
     Args:
         environment: an instance of a user-defined environment.
@@ -39,7 +43,7 @@ def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> N
     require(isinstance(means, np.ndarray), f"means are a {type(means).__name__}, not an array.")
     require(means.ndim == 1 and len(means) > 0, f"means have the shape {means.shape}.")
     require(bool(np.all((means >= 0) & (means <= 1))), "A mean lies outside [0, 1].")
-    few = 1 if environment.logged else min(50, environment.length or 50)  # a log may be short
+    few = 1 if environment.logged else min(LONG, environment.length or LONG)  # a log may be short
     rewards = [first_rewards(environment, few) for _ in range(2)]
     require(
         all(is_number(reward) and 0 <= reward <= 1 for reward in rewards[0]),
@@ -93,33 +97,50 @@ def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
     lattice, by the Hoeffding and DKW bounds.
     """
     rng, values, arms = np.random.default_rng(2), lattice.values, environment.arms
-    width = math.sqrt(math.log(20 * arms / ALARM) / (2 * SAMPLES))
+
+    def width(samples: int) -> float:
+        return math.sqrt(math.log(20 * arms / ALARM) / (2 * samples))
 
     def require_law(sums: Floats, exact: Any, what: str) -> None:
         inside = np.where(sums >= 0, sums, len(exact)).astype(np.int64)
-        seen = np.bincount(inside, minlength=len(exact)) / SAMPLES
+        seen = np.bincount(inside, minlength=len(exact)) / len(sums)
         require(
-            len(seen) == len(exact) and float(np.abs(np.cumsum(seen - exact)).max()) <= width,
+            len(seen) == len(exact)
+            and float(np.abs(np.cumsum(seen - exact)).max()) <= width(len(sums)),
             f"{what} have another law than the lattice.",
         )
 
     laws = [np.bincount(values, row, grid.steps + 1) for row in lattice.probabilities]
     for arm, law in enumerate(laws):
-        rewards = many_draws(partial(environment.draw, arm, rng))
+        rewards, two = many_draws(partial(environment.draw, arm, rng)), np.convolve(law, law)
         mean = rewards.mean()
         off = abs(mean - environment.means[arm])
-        require(off <= width, f"Arm {arm}'s rewards average {mean:.4f}, {off:.4f} off its mean.")
+        require(
+            off <= width(SAMPLES),
+            f"Arm {arm}'s rewards average {mean:.4f}, {off:.4f} off its mean.",
+        )
         if grid.rounding == "nearest":
-            require_law(np.rint(rewards * grid.steps), law, f"Arm {arm}'s rewards")
-        for rounds, exact in ((1, law), (2, np.convolve(law, law))):
+            steps = np.rint(rewards * grid.steps)
+            require_law(steps, law, f"Arm {arm}'s rewards")
+            require_law(steps[::2] + steps[1::2], two, f"Arm {arm}'s rewards of two rounds")
+        for rounds, exact in ((1, law), (2, two)):
             sums = many_draws(partial(environment.block, arm, rounds, grid, rng))
             require_law(sums, exact, f"Arm {arm}'s blocks of {rounds} rounds")
     if type(environment).draw_many is not Environment.draw_many and grid.rounding == "nearest":
-        together = many_draws(partial(environment.draw_many, np.arange(arms), rng))
-        require(together.shape == (SAMPLES, arms), "draw_many gives no reward for each arm.")
-        for arm, law in enumerate(laws):
-            steps = np.rint(together[:, arm] * grid.steps)
-            require_law(steps, law, f"Arm {arm}'s rewards by draw_many")
+        order = np.arange(arms)[::-1]
+        together = many_draws(partial(environment.draw_many, order, rng))
+        require(
+            together.shape == (SAMPLES, arms) and len(environment.draw_many(order[:1], rng)) == 1,
+            "draw_many gives no reward for each arm.",
+        )
+        steps = np.rint(together * grid.steps)
+        sums = many_draws(partial(environment.block_many, order, 2, grid, rng))
+        for at, arm in enumerate(order):
+            require_law(steps[:, at], laws[arm], f"Arm {arm}'s rewards by draw_many")
+            two = np.convolve(laws[arm], laws[arm])
+            require_law(sums[:, at], two, f"Arm {arm}'s blocks of 2 rounds by block_many")
+        if environment.apart:
+            require_law(steps.sum(axis=1), reduce(np.convolve, laws), "All arms' rewards together")
 
 
 def many_draws(draw: Callable[[], Any]) -> Floats:
