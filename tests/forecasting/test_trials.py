@@ -285,6 +285,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"drift": dpb.Drift((0.1, 0.1, 0.1))}, "one an arm"),
     ({"silent": 0.1, "policies": "LDPKLUCB"}, "does not"),
     ({"min_share": 0.1, "policies": "DPUCB"}, "does not"),
+    ({"rates": dpb.Prior(5, 0.5), "rewards": dpb.Range(0, 9, minimise=True)}, "largest rate"),
+    ({"rates": dpb.Prior(-5, 0.5), "rewards": dpb.Range(-9, 0)}, "largest rate"),
 ]
 
 
@@ -324,6 +326,21 @@ def test_answers_that_are_lost_never_come() -> None:
     told = [law.sample(rng) for _ in range(2_000)]
     assert 475 <= sum(delay > 10**9 for delay in told) <= 725
     assert {delay for delay in told if delay < 10**9} == {1, 2, 3}
+
+
+def test_what_has_no_privacy_knows_no_answer_before_it_comes() -> None:
+    """It was named before anybody had answered, and a test in equal shares knew silent people."""
+    now, late = (
+        dpb.forecast([0.1, 0.9], 1_000, 1, draws=2, delay=delay).row("equal shares")
+        for delay in (1, 300)
+    )
+    assert now.named is not None
+    assert late.named is not None
+    assert 299 + now.named <= late.named <= 1.25 * (300 + now.named)
+    nobody: dict[str, Any]
+    for nobody in ({"delay": 20}, {"silent": 0.95}):
+        found = dpb.forecast([0.1, 0.9], 20, 1, draws=2, **nobody).row("equal shares")
+        assert (found.leads, found.width) == (0.0, 1.0)
 
 
 def test_an_arm_that_equal_shares_never_show_has_not_the_highest_mean() -> None:

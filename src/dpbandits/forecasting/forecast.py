@@ -69,7 +69,7 @@ from dpbandits.session.options import checked_rewards_range
 from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
 from dpbandits.session.ranges import Range
 from dpbandits.session.times import require_comparable
-from dpbandits.simulation.plain import DelayLaw, checked_delay
+from dpbandits.simulation.plain import NEVER, DelayLaw, checked_delay
 from dpbandits.simulation.simulate import choose_player, simulate
 
 # Which policies are compared, at which ε, and what each is compared with.
@@ -389,6 +389,9 @@ MOST_DRAWS = 10**6
 DRAWS, LATE_DRAWS = 200, 40
 """How often a trial is played if nobody says: late answers are played round by round."""
 
+DELAYS = 200
+"""Of answers, from which it is expected how many have come."""
+
 COUNTS = 3
 """Sets the stream of an A/B test's conversions apart from all others."""
 
@@ -411,6 +414,15 @@ class ForecastTrial(NamedTuple):
     def stay(self) -> list[int]:
         """The arms in play at the end."""
         return self.how.in_play(self.means.shape[1], self.visitors - 1)
+
+    def answered(self, plays: Integers) -> Integers:
+        """Return how many of the plays by each kept round are answered by then, as expected."""
+        law, rng = self.how.delay, np.random.default_rng(self.seed)
+        late = [0] if law is None else [min(law.sample(rng), NEVER) for _ in range(DELAYS)]
+        since, rounds = np.maximum(0, self.kept[:, None] - late), (0, *self.kept)
+        each = [np.interp(since, rounds, one).mean(axis=1) for one in np.eye(len(rounds))[1:]]
+        shares = (1.0 - self.how.silent) * np.stack(each, axis=1)
+        return np.floor(np.einsum("tk,dka->dta", shares, plays)).astype(np.int64)
 
 
 def forecast(
@@ -851,8 +863,7 @@ def names_expected(schedule: Schedule | None, plays: Integers, trial: ForecastTr
     """By the intervals at expected totals, of what is not played in blocks."""
     if schedule is None:
         return NOBODY
-    answered = np.floor(plays * (1.0 - trial.how.silent)).astype(np.int64)
-    stay = trial.stay
+    answered, stay = trial.answered(plays), trial.stay
     when = named_after(schedule, answered[:, :, stay], trial.means[:, stay], trial.kept)
     low, high = expected_bounds(schedule, answered[:, -1:], trial.means)
     return Names(
@@ -908,7 +919,7 @@ def losses(plays: Integers, trial: ForecastTrial) -> Floats:
 def highest_mean(plays: Integers, trial: ForecastTrial) -> float:
     """How often the best arm has the highest mean of all at the end, without privacy."""
     rng = np.random.default_rng([trial.seed, len(plays), COUNTS])
-    shown, sd = plays[:, -1], trial.how.sd
+    shown, sd = trial.answered(plays)[:, -1], trial.how.sd
     law: Any = (0.0, 1.0, trial.means) if sd is None else Spread.of(trial.means, sd)
     low, high, chance = law
     scores = low + (high - low) * rng.binomial(shown, chance) / np.maximum(1, shown)

@@ -293,8 +293,13 @@ def drawn_means(prior: Prior | EachRate, ruler: Range, draws: int, seed: int) ->
     only.
 
     Raises:
-        ValueError: a rate outside the range of rewards.
+        ValueError: a rate outside the range of rewards, or a prior whose best arm is not the best.
     """
+    if isinstance(prior, Prior) and (ruler.minimise or span_ends(prior.base)[0] < 0.0):
+        raise ValueError(
+            "Expected a list with a number or a (low, high) for each arm: in a Prior the best arm "
+            "has the largest rate, and rates are positive. Here smaller or negative ones are meant."
+        )
     rates = np.stack(
         [prior.draw(np.random.default_rng([seed, draw, RATES])) for draw in range(draws)]
     )
