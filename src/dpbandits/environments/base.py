@@ -184,7 +184,7 @@ class Environment(ABC):
         return {}
 
     @final
-    def _law(self, grid: Grid, on_grid: Callable[[int], Lattice]) -> Lattice:
+    def _lattice_on(self, grid: Grid, on_grid: Callable[[int], Lattice]) -> Lattice:
         """Return the law that the vault adds up, with rounding, in an environment of independent
         rounds.
 
@@ -252,7 +252,7 @@ class Independent(Environment):
 
     @final
     def lattice(self, grid: Grid) -> Lattice:
-        return self._law(grid, self.on_grid)
+        return self._lattice_on(grid, self.on_grid)
 
     @final
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:

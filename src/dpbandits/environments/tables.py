@@ -108,7 +108,7 @@ class Table(InOrder):
         return rng.multinomial(rounds, np.full(n, 1 / n)), slice(None)
 
     def lattice(self, grid: Grid) -> Lattice | None:
-        return self._law(grid, self._counted) if self.resample else None
+        return self._lattice_on(grid, self._counted) if self.resample else None
 
     def rows_on(self, grid: Grid) -> Records | None:
         if grid.rounding == "bernoulli":
