@@ -11,7 +11,7 @@ from hashlib import sha256
 from inspect import signature
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import (
@@ -84,7 +84,13 @@ class RangeModel(BaseModel):
     minimise: bool = False
 
 
-Seconds = Annotated[float, Field(gt=0, lt=1e12, allow_inf_nan=False)]
+Seconds = Annotated[
+    float,
+    Field(gt=0, lt=1e12, allow_inf_nan=False),
+    AfterValidator(lambda seconds: timedelta(seconds=seconds)),
+]
+"""A time as it is sent; once it is read, a timedelta."""
+
 Share = str | float
 TIMES = ("window", "attribution_window", "period")
 
@@ -132,9 +138,6 @@ class NewCampaign(BaseModel):
         options = {
             n: value for n, value in dict(self).items() if n not in apart and value is not None
         }
-        for name in TIMES:
-            if name in options:
-                options[name] = timedelta(seconds=options[name])
         if self.rewards is not None:
             options["rewards"] = Range(**dict(self.rewards))
         if self.guardrail is not None:
