@@ -189,12 +189,9 @@ class Requests:
             )
         self.address, self.timeout = address, timeout
         self.fallback: str | int | None = fallback if arm is None else arm
+        self._tries = TRIES if self.fallback is None else FALLBACK_TRIES
         self._reply, self._pause = reply, pause
         self.owed = deque[Owed](maxlen=MOST_OWED)
-
-    @property
-    def _tries(self) -> int:
-        return TRIES if self.fallback is None else FALLBACK_TRIES
 
     async def send(
         self,
@@ -342,10 +339,15 @@ class Requests:
         view = VIEWS[name]
         if view.sent is None:
             raise AttributeError(f"{shown(name)} is not sent by servers.")
-        how: dict[str, Any] = {"params": params or None, "is_text": view.is_text}
-        how["slower"] = SLOWER if name == "expected_loss" else 1
-        how["more"] = params.get("limit", 0) / PER_SECOND
-        return await self.call("GET", path_of(campaign, name), view.from_sent, **how)
+        return await self.call(
+            "GET",
+            path_of(campaign, name),
+            view.from_sent,
+            is_text=view.is_text,
+            params=params or None,
+            slower=SLOWER if name == "expected_loss" else 1,
+            more=params.get("limit", 0) / PER_SECOND,
+        )
 
     async def do(self, campaign: str, op: OperationModel, then: Then) -> Any:
         """Return the answer to an operation."""

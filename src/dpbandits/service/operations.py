@@ -348,7 +348,8 @@ class OperationModel(BaseModel):
 
     def body(self) -> Any:
         """What a client sends."""
-        return {name: value for name, value in dict(self).items() if value is not None}
+        known = type(self).model_fields
+        return {known[name].alias or name: value for name, value in self if value is not None}
 
 
 Made = TypeVar("Made", bound=OperationModel)
@@ -429,7 +430,7 @@ class Ask(OperationModel):
         if people is not None and user is not None:
             who = people.pseudonym(user)
             tx.read_places(part, who)
-            tx.catch_up(part)
+            tx.catch_up(people)
             closed = tx.closed_window()
             if closed is not None and people.window_number() <= closed:
                 people.use_up(who)
@@ -738,9 +739,6 @@ class DecisionsOperation(ResolvingOperation):
     def ids(self) -> list[str]:
         return self.decisions
 
-    def body(self) -> Any:
-        return {"ids": self.decisions} | ({} if self.key is None else {"key": self.key})
-
 
 @final
 class Expire(DecisionsOperation):
@@ -989,7 +987,6 @@ def require_room(sessions: Sequence[Session]) -> None:
 class ArmOperation(PolicyOperation):
     """An operation on an arm, by its name or number."""
 
-    name: ClassVar[str]
     arm: Arm
 
     def run(self, tx: Transaction, by: str) -> Any:
@@ -1171,7 +1168,7 @@ class Erase(OperationModel):
                 part.contexts.erase(part.session, who)
                 part.erases = True
             many += len(pending)
-            tx.catch_up(part)
+            tx.catch_up(people)
             people.use_up(who)
             tx.kept_arms.pop(who, None)
             part.note(tx.now, "erased a person", None, by)

@@ -43,7 +43,7 @@ from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import CampaignSeal
 from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
 from dpbandits.service.witness import Mark, Moves, Witness
-from dpbandits.session.people import HoldoutRule
+from dpbandits.session.people import HoldoutRule, Register
 from dpbandits.session.storing import (
     cost_of,
     drop_unread,
@@ -241,12 +241,11 @@ class Transaction:
     def _seal(self) -> CampaignSeal:
         return self._host.seal_of(self.layout.row)
 
-    def catch_up(self, part: Part) -> None:
-        """Advance a part's clock to the latest time of all parts. So a window never opens twice,
-        whichever worker's clock is used.
+    def catch_up(self, people: Register) -> None:
+        """Advance the clock of a part's people to the latest time of all parts. So a window never
+        opens twice, whichever worker's clock is used.
         """
-        if part.tables.people is not None:
-            part.tables.people.advance_clock(max(head.latest for head in self.heads.values()))
+        people.advance_clock(max(head.latest for head in self.heads.values()))
 
     def closed_window(self) -> int | None:
         """Return the newest window of contributions that a fence closed, over all parts."""

@@ -114,11 +114,9 @@ class View:
 
     def to_sent(self, value: Any) -> Any:
         """A view as a server sends it."""
-        if self.is_by_part and isinstance(value, Mapping):
-            return {"segments": {name: self.to_sent(each) for name, each in value.items()}}
-        parts = getattr(value, "parts", None)
-        if self.is_by_part and parts is not None:
-            return self.to_sent(parts)
+        parts = getattr(value, "parts", value)  # of a table of tables
+        if self.is_by_part and isinstance(parts, Mapping):
+            return {"segments": {name: self.to_sent(each) for name, each in parts.items()}}
         return value if self.is_text else adapter(self.sent).validate_python(self.encode(value))
 
     def from_sent(self, body: Any) -> Any:
