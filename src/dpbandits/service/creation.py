@@ -420,7 +420,7 @@ def beginning(
         for part, session in sessions.items()
     }
     changes = {
-        parts[part].uid: first_change(parts[part], session, seal)
+        parts[part].uid: first_change(parts[part], session, seal, now)
         for part, session in sessions.items()
     }
     return Layout(whole, parts, rule), changes

@@ -725,17 +725,17 @@ def plan_of(play: Play) -> int | None:
     return play.counted_as if play.kept is not None else None
 
 
-def first_change(row: CampaignRow, session: Session, seal: StoreSeal) -> Change:
-    """What is written of a part as it begins."""
-    own, ids, watch = seal.of(row), DecisionNames.fresh().key.hex(), ChangeRecorder(session)
-    none = {"ids": ids, "waiting": PendingRows(own.pending_key()).digest(), "lines": ""}
-    contexts, hashes = None, dict[str, Any]()
+def first_change(row: CampaignRow, session: Session, seal: StoreSeal, now: float) -> Change:
+    """What is written of a part as it begins: what has changed since nothing was."""
+    own, contexts = seal.of(row), None
     if isinstance(session.policy, ContextualPolicy):
-        first = ContextRows(own.contexts_key())
-        contexts, hashes = first.change(session, watch, 1), first.hashes()
-        none["contexts"] = first.digest()
-    public, private = small_parts(watch, hashes)
+        contexts = ContextRows(own.contexts_key())
     chain = next_chain("", row.uid, row.name)
-    notes = {**FIRST_NOTES, "latest": latest_time(session)}
-    head = HeadRow(1, 1, 0, chain, 0, "", 0, 0, head_notes(notes), compact(public))
-    return Change(head, private=own.private({**private, **none}, head), contexts=contexts)
+    nothing = HeadRow(0, 1, 0, chain, 0, chain, 0, 0, compact(FIRST_NOTES), "")
+    watch, names, pending = (
+        ChangeRecorder(session),
+        DecisionNames.fresh(),
+        PendingRows(own.pending_key()),
+    )
+    part = Part(row, nothing, session, watch, names, own, {}, pending, contexts)
+    return part.sealed(change_of(part, now))
