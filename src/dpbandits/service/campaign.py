@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from html import escape
@@ -23,7 +23,6 @@ from dpbandits.service.models import (
     LedgerLine,
     Moment,
     Recent,
-    StoredDecision,
     StoredRelease,
     Summary,
 )
@@ -524,12 +523,15 @@ class Campaign:
         """
         if limit is not None:
             return self._view("decisions", after=after, limit=limit)
-        rows, next = list[StoredDecision](), after
-        while True:
-            page: DecisionPage = self._view("decisions", after=next, limit=PAGE_ROWS)
-            rows += page.decisions
-            if page.after is None:
-                return DecisionPage(decisions=tuple(rows), after=None)
+        rows = tuple(row for page in self._pages(after) for row in page)
+        return DecisionPage(decisions=rows, after=None)
+
+    def _pages(self, after: int = 0) -> Iterator[DecisionPage]:
+        """All decisions from after one round on, so many at a time as a server sends."""
+        next: int | None = after
+        while next is not None:
+            page = self._view("decisions", after=next, limit=PAGE_ROWS)
+            yield page
             next = page.after
 
     def events(self, limit: int = 100) -> list[CampaignEvent]:

@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from dpbandits.core.errors import Error, PrivacyWarning
+from dpbandits.core.inputs import normalised
 from dpbandits.policies.named import close_to
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.service.opening import MEMORY
@@ -338,15 +339,13 @@ def view_command(
     sqlite:///trial.db[/]
     """
     with one_line_errors(), opened_store(store, witness) as found:
-        from pydantic import TypeAdapter
-
-        from dpbandits.service.views import SENT
+        from dpbandits.service.views import SENT, adapter
 
         if view not in SENT:
             raise ValueError(f"Expected a view among {', '.join(SENT)}, got {view!r}.")
         seen = found[name]._calls.view(view, segment, given_params(view, param or ()))
         sent = SENT[view].to_sent(seen)
-        text = sent if SENT[view].is_text else TypeAdapter(Any).dump_json(sent, indent=2).decode()
+        text = sent if SENT[view].is_text else adapter(Any).dump_json(sent, indent=2).decode()
         typer.echo(text)
 
 
@@ -356,9 +355,9 @@ def given_params(view: str, given: Sequence[str]) -> dict[str, Any]:
     Raises:
         ValueError: one is no such text, not the view's, or of another kind.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
-    from dpbandits.service.views import SENT
+    from dpbandits.service.views import SENT, adapter
 
     known, found = SENT[view].params, dict[str, Any]()
     for text in given:
@@ -367,7 +366,7 @@ def given_params(view: str, given: Sequence[str]) -> dict[str, Any]:
             names = ", ".join(known) or "none"
             raise ValueError(f"Expected --param name=value, of {view}'s parameters: {names}.")
         try:
-            found[param] = TypeAdapter(known[param][0]).validate_python(value)
+            found[param] = adapter(known[param][0]).validate_python(value)
         except ValidationError as error:
             raise ValueError(f"--param {param}: {error.errors()[0]['msg']}.") from None
     return found
@@ -458,14 +457,13 @@ def export_command(
         if out.suffix != ".csv":
             raise ValueError(f"Expected a file that ends in .csv, got {out}: a table is written.")
         part = part_of(found[name], segment)
-        page = part.decisions(limit=10_000)
         place = Path(os.path.realpath(out))
         if place.exists() and not (place.is_file() and os.access(place, os.W_OK)):
             raise ValueError(f"Expected a plain file that may be written, got {out}.")
         draft = place.with_name(f"{place.name}.{token_hex(4)}.part")
         try:
             with draft.open("x", newline="", encoding="utf-8") as file:
-                write_rows(csv.writer(file), part, page)
+                write_rows(csv.writer(file), part)
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(place)
@@ -487,16 +485,13 @@ def part_of(found: Any, segment: str | None) -> Any:
     return found if segment is None else found[segment]
 
 
-def write_rows(writer: Any, found: Any, page: Any) -> None:
+def write_rows(writer: Any, found: Any) -> None:
     """Write decisions, page by page."""
     from dpbandits.service.models import StoredDecision
 
     writer.writerow(StoredDecision.model_fields)
-    while True:
+    for page in found._pages():
         writer.writerows(page.cells())
-        if page.after is None:
-            return
-        page = found.decisions(after=page.after, limit=10_000)
 
 
 @campaign_commands.command("fence")
@@ -658,7 +653,7 @@ def revoke_key(
     with one_line_errors(), opened_database(store, witness) as found:
         from dpbandits.service.server.app import Access
 
-        if name not in {row.name for row in found.database.access_keys()}:
+        if {name, normalised(name)}.isdisjoint(row.name for row in found.database.access_keys()):
             raise ValueError(
                 f"There is no key {name!r}; `dpbandits keys list` names all. None was revoked."
             )

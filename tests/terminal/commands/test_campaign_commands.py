@@ -104,6 +104,8 @@ def test_keys_are_made_listed_and_revoked(run: Shell) -> None:
     for _ in range(2):
         assert "website is revoked" in run("keys", "revoke", "website")
     assert "revoked" in run("keys", "list")
+    run("keys", "create", "Zoe\u0308", "--role", "read")  # kept under one letter in place of two
+    assert "is revoked" in run("keys", "revoke", "Zoe\u0308")
 
 
 def test_a_key_that_cannot_be_shown_does_not_stay(run: Shell, tmp_path: Path) -> None:
