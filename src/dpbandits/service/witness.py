@@ -305,8 +305,7 @@ class Witness:
 
     def knows(self, uid: str, mark: Mark) -> bool:
         """Whether a campaign was ever seen at this mark."""
-        with self._connected("read") as connection:
-            return connection is not None and is_known(connection, uid, mark)
+        return bool(self._rows(of_mark(uid, mark)))
 
     def latest_time(self, uid: str) -> float:
         """The latest time, in seconds, that a campaign of returning people was seen at; −∞ where
@@ -331,7 +330,7 @@ class Witness:
         """
         with self._writing() as connection:
             for uid, (mark, after, at) in moves.items():
-                if is_known(connection, uid, mark):
+                if connection.execute(of_mark(uid, mark)).first() is not None:
                     continue  # another process was here, and may have come further since
                 row = connection.execute(NEWEST, {"of": uid}).first()
                 if (None if row is None else Mark(*row[1:])) != after:
@@ -436,11 +435,11 @@ def newest_scope(rows: Sequence[Row[Any]]) -> ScopeMark | None:
     return ScopeMark(rows[0].spent, ScopeKind(*rows[0][1:])) if rows else None
 
 
-def is_known(connection: Connection, uid: str, mark: Mark) -> bool:
+def of_mark(uid: str, mark: Mark) -> Any:
+    """The query of a campaign's mark."""
     c = mark_table.c
     place = (c.campaign == uid, c.generation == mark.generation, c.step == mark.step)
-    query = select(c.id).where(*place, c.chain == mark.chain)
-    return connection.execute(query).first() is not None
+    return select(c.id).where(*place, c.chain == mark.chain)
 
 
 def require_other_server(engine: Any, store: Database) -> None:
