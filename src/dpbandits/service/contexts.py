@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple, final
 
@@ -24,7 +23,7 @@ from dpbandits.mechanisms.cells import PublicCounts
 from dpbandits.policies.contextual import ContextualPolicy
 from dpbandits.policies.contract import Policy
 from dpbandits.service.database import Rows
-from dpbandits.service.sealing import EDITED
+from dpbandits.service.sealing import BLOCK, EDITED, WHOLE, keyed_number
 from dpbandits.service.tables import (
     FIRST_VISITORS,
     CellRow,
@@ -49,8 +48,6 @@ from dpbandits.session.storing import (
 
 POLICY, STATE = "policy", "state"
 """Names of the rows that the head has hashes of."""
-
-WHOLE = 1 << 128
 
 
 class KeptContext(NamedTuple):
@@ -186,8 +183,7 @@ class ContextRows:
         return f"{self._total % WHOLE:032x}"
 
     def _mark(self, place: str, body: bytes) -> int:
-        made = blake2b(place.encode() + b"|" + body, key=self._key, digest_size=16)
-        return int.from_bytes(made.digest())
+        return keyed_number(place.encode() + b"|" + body, self._key, BLOCK)
 
     # Changes
 

@@ -400,7 +400,10 @@ class PendingRows:
         # decisions of one transaction that play the same share a row
         self._shared = lru_cache(KEPT // 10)(self._row)
         self._play = lru_cache(KEPT)(lambda texts: self._mark(f"play {texts!r}"))
-        self._of_nonce = lru_cache(KEPT)(self._mark_of_nonce)
+        # a number that marks the decisions of one transaction
+        self._of_nonce = lru_cache(KEPT)(
+            lambda nonce: keyed_number(b"%d" % nonce, self._marks, BLOCK)
+        )
 
     def __repr__(self) -> str:
         return f"PendingRows({len(self.rows)})"
@@ -446,14 +449,13 @@ class PendingRows:
             each << at for each, at in zip(words.sum(0, np.uint64).tolist(), WORDS, strict=True)
         )
 
-    def _mark_of_nonce(self, nonce: int) -> int:
-        """Return the number that marks the decisions of one transaction."""
-        made = blake2b(b"%d" % nonce, key=self._marks, digest_size=BLOCK)
-        return int.from_bytes(made.digest())
-
     def _mark(self, text: str) -> int:
-        made = blake2b(text.encode(), key=self._marks, digest_size=PART).digest()
-        return int.from_bytes(made)
+        return keyed_number(text.encode(), self._marks, PART)
+
+
+def keyed_number(data: bytes, key: bytes, size: int) -> int:
+    """The hash of data under a key, as a number of so many bytes."""
+    return int.from_bytes(blake2b(data, key=key, digest_size=size).digest())
 
 
 def part_of(key: bytes, use: bytes) -> bytes:
