@@ -9,9 +9,9 @@ from dpbandits.terminal.cli import app
 Shell = Callable[..., str]
 
 
-def shell(*words: str, code: int = 0) -> str:
+def shell(*words: str, code: int = 0, stdin: str = "") -> str:
     """What a command prints before it ends with this code."""
-    result = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, words, env={"COLUMNS": "200"}, input=stdin)
     assert result.exit_code == code, result.output
     return result.output
 

@@ -377,15 +377,20 @@ def given_params(view: str, given: Sequence[str]) -> dict[str, Any]:
 def tell_command(
     name: NameArgument,
     decision: Annotated[str, typer.Argument(help="The id of a decision.")],
-    reward: Annotated[
-        list[str], typer.Argument(help="Its reward; with a guardrail '\\[reward, harm]'.")
-    ],
     store: StoreOption,
+    reward: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Its reward; with a guardrail '\\[reward, harm]'. Without it, or with -, it is "
+            "asked for, or read from standard input: lists of processes show arguments."
+        ),
+    ] = None,
     witness: WitnessOption = None,
 ) -> None:
     """The reward of a decision."""
     with one_line_errors("Nothing was recorded."):
-        value = reward_in(" ".join(reward))  # the parser prints words that are too many
+        # the parser prints words that are too many
+        value = reward_in(given_or_asked(" ".join(reward or []), "Reward"))
         with opened_store(store, witness) as found:
             status = found[name].tell(decision, value)
         if status == "unknown":
@@ -406,7 +411,8 @@ def record_command(
     store: StoreOption,
     people: Annotated[int | None, typer.Option(help="How many people.")] = None,
     successes: Annotated[
-        str | None, typer.Option(metavar="INTEGER", help="How many with the reward 1.")
+        str | None,
+        typer.Option(metavar="INTEGER", help="How many with the reward 1. Without it as in tell."),
     ] = None,
     rewards: Annotated[
         Path | None, typer.Option(help="In place of both: a file with a reward in each line.")
@@ -421,12 +427,13 @@ def record_command(
     """
     with one_line_errors("Nothing was recorded."), opened_store(store, witness) as found:
         is_counted = people is not None
-        if context.args or is_counted is (rewards is not None) or is_counted is (successes is None):
+        has_stray = not is_counted and successes is not None
+        if context.args or has_stray or is_counted is (rewards is not None):
             raise ValueError("Expected --people and --successes, or --rewards.")
         outcomes: Any
         try:
             if rewards is None:
-                outcomes = people, int(str(successes))
+                outcomes = people, int(given_or_asked(successes, "Successes"))
             else:
                 outcomes = list(map(float, rewards.read_text(encoding="utf-8").splitlines()))
         except (ValueError, OSError):  # it is not shown
@@ -568,6 +575,15 @@ def given_options(name: str, options: str) -> dict[str, Any]:
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         raise ValueError(f"--options: {'; '.join(wrong)}.") from None
+
+
+def given_or_asked(text: str | None, what: str) -> str:
+    """What was given; otherwise a line of standard input, which a terminal does not show."""
+    if text not in (None, "", "-"):
+        return text
+    if sys.stdin.isatty():
+        return typer.prompt(what, hide_input=True, err=True)
+    return sys.stdin.readline().strip()
 
 
 def reward_in(text: str) -> Any:

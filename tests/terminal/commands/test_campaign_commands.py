@@ -66,6 +66,18 @@ def test_a_reward_may_be_negative_where_the_range_is(run: Shell) -> None:
     assert run("campaign", "tell", "pain", asked, "-1.5").strip() == "recorded"
 
 
+def test_what_stands_in_no_argument_is_read_from_standard_input(run: Shell) -> None:
+    run("campaign", "create", "trial", "--policy", POLICY)
+    for words in ((), ("-",)):
+        asked = json.loads(run("campaign", "ask", "trial"))["id"]
+        tell = ("campaign", "tell", "trial", asked, *words)
+        assert "to be JSON" in run(*tell, code=2)
+        assert run(*tell, stdin="0.5\n") == "recorded\n"
+    batch = ("campaign", "record", "trial", "blue", "--people", "4", "--key", "week 1")
+    assert "--successes to be a whole number" in run(*batch, code=2)
+    assert run(*batch, stdin="1\n") == "recorded\n"
+
+
 def test_a_warning_is_one_line(run: Shell) -> None:
     *warned, made = run("campaign", "create", "one", "--arms", "7", "--epsilon", "1").splitlines()
     assert [line.partition(":")[0] for line in warned] == ["Warning"]
