@@ -209,6 +209,7 @@ ALL = Assignment(shuffled=False, min_share=0.1)
         ({**ONCE, "window": timedelta(days=1), "sticky": True}, None, False, None),
         ({}, {"eligible": ["a"]}, False, None),
         ({}, "batch", False, None),
+        ({"guardrail": dpb.Guardrail("refunds", 0.9)}, None, False, None),
     ],
 )
 def test_a_loss_is_that_of_the_policy_s_own_choices(
@@ -225,7 +226,7 @@ def test_a_loss_is_that_of_the_policy_s_own_choices(
     known = dict[str, Any]()
     for user in range(60):
         known = {"user": user} if "privacy_unit" in options else {}
-        campaign.tell(campaign.ask(**known), 1.0)
+        campaign.tell(campaign.ask(**known), (1.0, 0.0) if "guardrail" in options else 1.0)
     for _ in range(2):
         campaign.ask(**known)  # is not learned from: it gives no answer, or is beyond the cap
     if last == "batch":

@@ -470,13 +470,14 @@ def in_play(tx: Transaction, part: Part) -> InPlay:
 
 def has_chosen_all(session: Session) -> bool:
     """Whether people whose outcomes are learned from got arms in the way that is simulated: none
-    keeps one from a visit that was learned from, nobody was assigned elsewhere, and shares do not
-    stand still for a period.
+    keeps one from a visit that was learned from, nobody was assigned elsewhere, shares do not
+    stand still for a period, and no guardrail adds noise.
     """
     people = session._tables.people
     keeps = people is not None and people.kept is not None
     is_once = people is None or (people.cap == 1 and people.window is None)
-    return (is_once or not keeps) and not session._current.elsewhere and session.period is None
+    simulated = session.period is None and session.guardrail is None
+    return simulated and (is_once or not keeps) and not session._current.elsewhere
 
 
 def policy_side(layout: Layout, parts: Mapping[str, InPlay]) -> InPlay:
