@@ -13,9 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+import dpbandits as dpb
 from dpbandits.checks import CHECKS, check_policy, examples
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import FOREVER, Hold
+from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import LazyForgetful
 from dpbandits.policies import POLICIES
 from dpbandits.policies.base import PrivatePolicy
@@ -105,6 +107,57 @@ def test_a_state_that_changes_or_cannot_be_saved_is_found(what: Any) -> None:
     CHECKS["state_is_plain"](Keeping(arms=2, epsilon=1, what="a text"))
     with pytest.raises(CheckFailed, match=r"The state holds .* a NamedTuple"):
         check_policy(Keeping(arms=2, epsilon=1, what=what))
+
+
+class Spied(LazyForgetful):
+    newest: ClassVar[int] = 0
+
+    def noised(self, values: Any, noise: Any) -> list[int]:
+        Spied.newest = int(values[0])
+        return super().noised(values, noise)
+
+
+@policy_dataclass
+class PeeksAhead(Keeping):
+    """It decides by exact sums, but only while rewards are late."""
+
+    what: Any = ""
+
+    def mechanism(self) -> Spied:
+        return Spied(epsilon=self.budget, grid=Grid(steps=self.grid))
+
+    def plan(self, state: Any, rng: Any) -> Hold:
+        return Hold(0, 5, (0,))
+
+    def ahead(self, state: Any, asked: Any, rng: Any, eligible: Any = None) -> Hold:
+        return Hold(Spied.newest % self.arms, 1, ())
+
+
+@policy_dataclass
+class KeptOutside(dpb.DPKLUCB):
+    """Its instance knows what its state does not."""
+
+    first: int | None = 3
+
+    def leader(self, s: Any, t: int) -> int:
+        if t % 2:
+            self.__dict__["kept"] = super().leader(s, t)
+        return int(self.__dict__.get("kept", 0))
+
+
+@pytest.mark.parametrize(
+    ("policy", "check", "message"),
+    [
+        (PeeksAhead(arms=3, epsilon=1, grid=1), "replay_is_blind", "a decision changes"),
+        (KeptOutside(arms=3, epsilon=1, grid=1), "survives_json", "After loading"),
+    ],
+)
+def test_what_shows_late_or_beside_another_session_is_found(
+    policy: Policy, check: str, message: str
+) -> None:
+    """Rewards came at once, and no other session had the policy."""
+    with pytest.raises(CheckFailed, match=message):
+        CHECKS[check](policy)
 
 
 def test_a_policy_that_plays_the_first_arm_only_is_found() -> None:

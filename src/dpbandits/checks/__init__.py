@@ -89,7 +89,7 @@ def check_policy(policy: Policy) -> None:
     """Run every check on a policy.
 
     A check takes up to some seconds, so give a small instance (three arms, epsilon about 1, small
-    batches).
+    batches), with a grid above 1: at one step a wrong sensitivity has no effect.
 
     Args:
         policy: an instance of a user-defined policy.

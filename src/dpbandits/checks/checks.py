@@ -21,7 +21,7 @@ from dpbandits.environments.laws import Bernoulli
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.session.session import Session
-from dpbandits.simulation.plain import Path, play_events, play_rounds
+from dpbandits.simulation.plain import Path, UniformDelay, play_events, play_rounds
 from dpbandits.simulation.simulate import choose_player, play_plain, simulate
 from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
@@ -34,9 +34,11 @@ def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed
         raise kind(message)
 
 
-def play_tape(host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any) -> Path:
-    marks = np.arange(1, rounds + 1)
-    return host(policy, tape, rounds, marks, noise=noise, seed=11, rng=np.random.default_rng(5))
+def play_tape(
+    host: Any, policy: Policy, tape: Tape, rounds: int, noise: Any, **options: Any
+) -> Path:
+    marks, rng = np.arange(1, rounds + 1), np.random.default_rng(5)
+    return host(policy, tape, rounds, marks, noise=noise, seed=11, rng=rng, **options)
 
 
 def state_is_plain(policy: Policy) -> None:
@@ -102,7 +104,7 @@ def hosts_agree(policy: Policy) -> None:
 
 def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True) -> None:
     """Swap every reward but keep the releases: every decision must be the same, because rewards
-    reach decisions only through releases.
+    reach decisions only through releases. Rewards come at once, and then late.
 
     Args:
         policy: the policy.
@@ -113,29 +115,33 @@ def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True)
         # a non-private policy may see rewards, and a local one gets reports (`only_reports_enter`);
         # `audit` finds the noise drawn ahead that keeps the releases
         return
-    rounds = min(rounds, horizon_of(policy))
-    tape, first = random_tape(policy.arms, rounds, seed=3), Recorder(4)
-    recorded = play_tape(play_rounds, policy, tape, rounds, first)
-    other, second = Tape(1.0 - tape.rewards if swapped else tape.rewards), Recorder(4, first.draws)
-    try:
-        replayed = play_tape(play_rounds, policy, other, rounds, second)
-    except Diverged as error:
-        raise RequestsDiffer(
-            f"With swapped rewards and the same releases the requests change: {error}"
-        ) from None
-    require(
-        np.array_equal(recorded.plays, replayed.plays),
-        "With swapped rewards and the same releases a decision changes.",
-    )
-    require(
-        recorded.state == replayed.state,
-        "With swapped rewards and the same releases the public state changes.",
-    )
-    require(
-        len(first.draws) == len(second.draws),
-        "With swapped rewards and the same releases noise is drawn less often.",
-        RequestsDiffer,
-    )
+    # with late rewards a policy decides ahead of them
+    for delay, most in ((None, rounds), (UniformDelay(0, 9), min(rounds, 500))):
+        most = min(most, horizon_of(policy))
+        play = partial(play_tape, play_rounds, policy, rounds=most, delay=delay)
+        tape, first = random_tape(policy.arms, most, seed=3), Recorder(4)
+        recorded = play(tape, noise=first)
+        other = Tape(1.0 - tape.rewards if swapped else tape.rewards)
+        second = Recorder(4, first.draws)
+        try:
+            replayed = play(other, noise=second)
+        except Diverged as error:
+            raise RequestsDiffer(
+                f"With swapped rewards and the same releases the requests change: {error}"
+            ) from None
+        require(
+            np.array_equal(recorded.plays, replayed.plays),
+            "With swapped rewards and the same releases a decision changes.",
+        )
+        require(
+            recorded.state == replayed.state,
+            "With swapped rewards and the same releases the public state changes.",
+        )
+        require(
+            len(first.draws) == len(second.draws),
+            "With swapped rewards and the same releases noise is drawn less often.",
+            RequestsDiffer,
+        )
 
 
 def loss_within_claim(policy: Policy) -> None:

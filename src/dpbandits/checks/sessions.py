@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpbandits.checks.checks import horizon_of, require, require_ledger, require_plain
-from dpbandits.checks.tape import random_tape, visitors
+from dpbandits.checks.tape import Tape, random_tape, visitors
 from dpbandits.core.errors import CheckFailed, DecisionError
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contextual import ContextualPolicy
@@ -22,15 +22,18 @@ from dpbandits.simulation.plain import drawn_feedback
 
 def survives_json(policy: Policy) -> None:
     """A session that is saved and restored at any point decides and releases as the uninterrupted
-    one does.
+    one does, though other sessions share its policy.
     """
     rounds, given = min(400, horizon_of(policy)), list[dict[str, Any]]()
     if isinstance(policy, ContextualPolicy):
         rounds = policy.pilot_visitors + 250
         given = [{"context": row} for row in visitors(policy.dimension, rounds, 41)]
     tape = random_tape(policy.arms, rounds, seed=12)
-    whole, broken = (Session(policy, noise=SimulatedNoise(13), seed=14) for _ in range(2))
-    worlds = tape.fresh(), tape.fresh()
+    whole, broken, other = (
+        Session(policy, noise=SimulatedNoise(seed), seed=14) for seed in (13, 13, 15)
+    )
+    last_is_best = 1.0 - tape.rewards
+    worlds = Tape(last_is_best), Tape(last_is_best), tape
     rng = np.random.default_rng(0)
     for t in range(rounds):
         if t % 37 == 5 or t < 12:
@@ -41,12 +44,13 @@ def survives_json(policy: Policy) -> None:
                 f"A loaded session saves differently at round {t}.",
             )
         options = given[t] if given else {}
-        decisions = whole.ask(**options), broken.ask(**options)
+        sessions = whole, broken, other
+        decisions = [session.ask(**options) for session in sessions]
         require(
             decisions[0] == decisions[1],
             f"After loading, decision {t + 1} differs from the uninterrupted session's.",
         )
-        for session, world, decision in zip((whole, broken), worlds, decisions, strict=True):
+        for session, world, decision in zip(sessions, worlds, decisions, strict=True):
             tell_reward(
                 session,
                 decision,
