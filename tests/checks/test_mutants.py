@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from dpbandits import DPKLUCB, DPUCB, AdaCUCB, AnytimeLazyUCB, HybridUCB, LazyDPTS
 from dpbandits.checks import CHECKS
@@ -156,6 +157,18 @@ def decisions_peek(patch: pytest.MonkeyPatch) -> None:
     after_a_tell(patch, hurry)
 
 
+def very_late_rewards_are_lost(patch: pytest.MonkeyPatch) -> None:
+    """One in seven rewards that come 30 rounds late is counted, but enters no sum."""
+    honest = View.apply
+
+    def apply(self: View, event: Any, at: int) -> None:
+        if type(event) is Told and event.id < self.asked - 30 and event.id % 7 == 0:
+            event = replace(event, parts=())
+        honest(self, event, at)
+
+    patch.setattr(View, "apply", apply)
+
+
 LAZY = AnytimeLazyUCB(arms=3, epsilon=1)
 MUTANTS: list[tuple[Patch, Policy, str]] = [
     (sum_stays_open, LAZY, "loss_within_claim"),
@@ -174,6 +187,7 @@ MUTANTS: list[tuple[Patch, Policy, str]] = [
     (laplace_scale_halved, LAZY, "loss_within_claim"),
     (gaussian_scale_halved, AdaCUCB(arms=3, rho=1), "loss_within_claim"),
     (decisions_peek, LAZY, "replay_is_blind"),
+    (very_late_rewards_are_lost, DPKLUCB(arms=3, epsilon=1, first=9), "late_rewards"),
 ]
 
 

@@ -19,6 +19,8 @@ from dpbandits.session.session import Session
 from dpbandits.session.state import Released
 from dpbandits.simulation.plain import drawn_feedback
 
+LOST = "A reward was lost or counted twice."
+
 
 def survives_json(policy: Policy) -> None:
     """A session that is saved and restored at any point decides and releases as the uninterrupted
@@ -121,7 +123,7 @@ def late_and_missing_tells(policy: Policy) -> None:
         entered[0 if whole else key] += block.count
     for coordinate, (left, _) in books.ledger.left.items():
         entered[max(0, coordinate)] += left
-    require(entered == counts, "A reward was lost or counted twice.")
+    require(entered == counts, LOST)
     require_consistent_ledger(session)
 
 
@@ -218,13 +220,18 @@ def open_rewards(session: Session) -> int:
 
 
 def require_consistent_ledger(session: Session) -> None:
-    """Require that each reward left its block at most once, at the guaranteed cost, and that each
+    """Require that each reward is in a block or left it once, at the guaranteed cost, and that each
     decision was resolved once.
     """
     require_ledger(session.policy, session.ledger)
     view = session._current
     resolved = view.asked - len(view.pending)
     require(resolved == view.records + view.unread, "A decision was recorded twice, or lost.")
+    left = sum(count for count, _ in session._state.books.ledger.left.values())
+    require(
+        session.policy.about.feedback == "semi" or left + open_rewards(session) == view.records,
+        LOST,
+    )
 
 
 def arms_come_and_go(policy: Policy) -> None:
