@@ -193,7 +193,8 @@ def test_a_guardrail_and_an_attribution_window_hold_on_both_sides() -> None:
 
 
 ONCE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 1}
-ALL = Assignment(shuffled=False, min_share=0.1)
+ALL = Assignment(shuffled=True, min_share=0.1)
+SINGLE = Assignment(True, 0.0, ((1, 0.1),))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ ALL = Assignment(shuffled=False, min_share=0.1)
         ({}, None, True, None),
         (PEOPLE, None, True, None),
         ({"min_share": 0.1, "assignment": "shuffled"}, None, True, ALL),
-        ({"min_share": {"b": 0.1}}, None, True, Assignment(False, 0.0, ((1, 0.1),))),
+        ({"min_share": {"b": 0.1}}, None, True, SINGLE),
         ({"min_share": 0.1, "period": timedelta(days=1)}, None, False, None),
         ({**PEOPLE, "sticky": True}, None, False, None),
         ({**ONCE, "sticky": True}, None, True, None),
@@ -210,6 +211,8 @@ ALL = Assignment(shuffled=False, min_share=0.1)
         ({}, {"eligible": ["a"]}, False, None),
         ({}, "batch", False, None),
         ({"guardrail": dpb.Guardrail("refunds", 0.9)}, None, False, None),
+        ({}, "pause", False, None),
+        ({}, "drop", False, None),
     ],
 )
 def test_a_loss_is_that_of_the_policy_s_own_choices(
@@ -231,6 +234,11 @@ def test_a_loss_is_that_of_the_policy_s_own_choices(
         campaign.ask(**known)  # is not learned from: it gives no answer, or is beyond the cap
     if last == "batch":
         campaign.record("b", [1.0], key="1")
+    elif last == "pause":
+        campaign.pause_arm("b")
+        campaign.resume_arm("b")
+    elif last == "drop":
+        campaign.drop_open()
     elif last is not None:
         campaign.ask(**last)
     campaign.close("enough", winner="a")

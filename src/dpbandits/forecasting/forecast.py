@@ -454,7 +454,9 @@ def forecast(
 
     The noise is simulated, and nobody's data is read. Where all rates are given as numbers, run d
     is that of `simulate(policy, Bernoulli(rates), visitors, seed=seed)`. Guardrails are not played
-    (see `Guardrail.people`).
+    (see `Guardrail.people`); their noise has arms named later. Each segment is a trial of its own;
+    holdout people are no visitors. An attribution window is a `delay`, where who is silent counts
+    as 0 within the rates; not with `period`, where it counts answers in the period of the decision.
 
     Args:
         rates: a number, or a range (low, high), for each arm; or a `Prior`.
@@ -1034,11 +1036,10 @@ def expected_loss(
     on, with coins of the released means and answers that come at once. It reads released values
     only, so it costs no privacy.
 
-    policy: as it is played, whatever became of its arms; it is simulated with those of `rows`.
-    people: whom it learned from. least: the least shares of these arms, which the baseline has,
-    too. None where an arm has no released mean yet, where there is no privacy or no baseline to
-    compare with, where a policy does not play single arms for their rewards, and where it has no
-    fast player, or with least shares no blocks of single arms.
+    rows: of the policy's arms. people: whom it learned from. least: the arms' least shares, which
+    the baseline has, too. None where an arm has no released mean yet, where there is no privacy or
+    no baseline to compare with, where a policy does not play single arms for their rewards, and
+    where it has no fast player, or with least shares no blocks of single arms.
     """
     means, about = [row.mean for row in rows], policy.about
     if not means or None in means or people < len(means):
@@ -1051,11 +1052,11 @@ def expected_loss(
     )
     most = int(most_people / longer)
     people = min(people, most, getattr(policy, "horizon", None) or most)
-    ruler, alone = ruler or Range(), replace(policy, arms=len(means))
-    baselines = baselines_of([Entrant(type(policy).__name__, None, alone)], people)
+    ruler = ruler or Range()
+    baselines = baselines_of([Entrant(type(policy).__name__, None, policy)], people)
     if policy.guarantee is None or not baselines:
         return None
-    both = alone, next(iter(baselines.values())).policy
+    both = policy, next(iter(baselines.values())).policy
     units = np.array([ruler.to_unit(clipped(mean, ruler)) for mean in means])
     runs = min(int(rounds / longer) // people, RUNS)
     if least is None:
@@ -1066,7 +1067,7 @@ def expected_loss(
             simulate(each, world, people, runs=runs, seed=seed, at=[]).regret()
             for seed, each in enumerate(both)
         ]
-    elif can_be_played(alone):
+    elif can_be_played(policy):
         how, at = Conditions(people, least), np.array([people])
         each_run = [
             np.array([play_trial(each, units, at, how, seed, 0.05).loss for seed in seeds])

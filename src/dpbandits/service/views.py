@@ -459,20 +459,20 @@ def in_play(tx: Transaction, part: Part) -> InPlay:
     if part.contexts is None and is_ours and has_chosen_all(session):
         asked = part.head.asked if session.closed is None else session.closed.asked
         if not tx.rows.has_eligible(part.uid, asked):
-            paired = zip(session.beliefs(), session.arms, strict=True)
-            played = [belief for belief, (_, status) in paired if status == "active"]
             drawn, learned = session._state.assignment, session._current.records
-            least = None if drawn is None else drawn.among(session._state.roster.in_play)
+            least = drawn if drawn is not None and drawn.has_least else None
             # it learns from everybody who is simulated
-            arguments = session.policy, played, learned, session.rewards, least
+            arguments = session.policy, session.beliefs().rows, learned, session.rewards, least
     return InPlay(tx.kept(part, list), part.head.step, arguments)
 
 
 def has_chosen_all(session: Session) -> bool:
     """Whether people whose outcomes are learned from got arms in the way that is simulated: none
-    keeps one from a visit that was learned from, nobody was assigned elsewhere, shares do not
-    stand still for a period, and no guardrail adds noise.
+    keeps one from a visit that was learned from, nobody was assigned elsewhere, shares do not stand
+    still for a period, the same arms were in play all the time, and no guardrail adds noise.
     """
+    if session._state.events or session._state.roster.active is not None:
+        return False
     people = session._tables.people
     keeps = people is not None and people.kept is not None
     is_once = people is None or (people.cap == 1 and people.window is None)

@@ -252,13 +252,6 @@ class Assignment:
         shares = ((to if each == arm else each, share) for each, share in self.shares)
         return replace(self, shares=tuple(sorted(shares)))
 
-    def among(self, arms: Sequence[int]) -> Assignment | None:
-        """The least shares of these arms, numbered in this order; None if they have none."""
-        known = dict(self.shares)
-        shares = tuple((at, known[arm]) for at, arm in enumerate(arms) if arm in known)
-        only = replace(self, shuffled=False, shares=shares)
-        return only if only.has_least else None
-
     @property
     def has_least(self) -> bool:
         """Whether any arm has a least share."""

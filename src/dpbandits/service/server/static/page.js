@@ -259,7 +259,7 @@ function loss(name, segment) {
     answer.ariaBusy = "true";
     try {
       const found = await call(at(name, "expected_loss", segment));
-      answer.replaceChildren(...(found === null ? ["Not known before every arm in play has a released mean, nor with periods, a guardrail, recorded batches, arms for some people only, or people who keep theirs."]
+      answer.replaceChildren(...(found === null ? ["Not known before every arm has a released mean, nor once arms have come or gone, nor with periods, a guardrail, recorded batches, arms for some people only, or people who keep theirs."]
         : ["The first ", number(found.people, whole(found.people)), " rounds whose outcomes were recorded are expected to have lost ", number(found.loss, fine(found.loss)),
           ", of which ", number(found.privacy, fine(found.privacy)), " to privacy, if the means are those released."]));
     } catch (error) { answer.textContent = error.message; }
