@@ -37,6 +37,13 @@ def test_a_row_is_what_simulations_lose() -> None:
     assert found.row("equal shares").loss == pytest.approx(np.mean(equal))
 
 
+@pytest.mark.parametrize("world", [{"features": 3}, {"features": None, "lasting": 10**6}])
+def test_equal_shares_know_the_best_arm_wherever_it_stands(world: dict[str, Any]) -> None:
+    """With 150 visitors of each arm: by chance they do not with probability below 1e-25."""
+    found = forecast(rates=[0.2, 0.8], policies="DPRateIMED", **world)
+    assert found.row("equal shares").leads == 1.0
+
+
 def test_visitors_differ_as_much_as_was_said() -> None:
     visitors = Visitors.given(4, 0.3, 5)
     world = visitors.world(np.array([0.2, 0.5]), 5, 0)

@@ -508,7 +508,8 @@ def forecast(
             is; or contexts of visitors like those to come, shape (rows, features), each of norm at
             most 1. `rates` are then each arm's over all visitors, and losses are against the arm
             that is best for each visitor. By default `DPLinTS` is compared with `DPRateIMED`, in 40
-            draws. Nobody is named: an arm that is best for all is not looked for.
+            draws. It is played without `public_contexts=`, so its first visitors get a random arm;
+            with them it loses less. Nobody is named: an arm that is best for all is not looked for.
         spread: with `features`, the standard deviation over visitors of an arm's rate, as a share
             of the rate, by default .5; less where rates would leave their range, which keep their
             mean. How a rate depends on the features is drawn anew in each draw.
@@ -959,8 +960,8 @@ def foreseen_in_worlds(
     """All rows: policies, what they are without privacy, equal shares."""
     tell = Told(progress, (len(private) + len(plain)) * len(worlds))
     most = np.array([float(world.best_until(rounds)) for world in worlds])
-    mean = np.array([rounds * float(world.means.mean()) for world in worlds])
-    best = np.array([int(world.means.argmax()) for world in worlds])
+    means = np.stack([world.means for world in worlds])
+    mean, best = rounds * means.mean(axis=1), means.argmax(axis=1)
     everything, outcomes = [*plain.values(), *private], list[Outcome]()
     for entrant in everything:
         found = [
@@ -970,7 +971,9 @@ def foreseen_in_worlds(
         loss = np.array([lost for lost, _ in found]) * span
         leads = float((np.array([most_played for _, most_played in found]) == best).mean())
         outcomes.append(Outcome(loss, leads, NOBODY))
-    leads = float((best == 0).mean())  # of arms that are played alike, the first
+    shown = (rounds + np.arange(means.shape[1])[::-1]) // means.shape[1]  # arms in turn
+    scores = np.random.default_rng([seed, len(worlds), COUNTS]).binomial(shown, means) / shown
+    leads = float((scores.argmax(axis=1) == best).mean())
     return table_of(everything, outcomes, Outcome((most - mean) * span, leads, NOBODY), span)
 
 
