@@ -76,6 +76,9 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     assert np.array_equal(checked_rows(turned, 3), contexts[:, [2, 0, 1]])  # no names: by places
     with pytest.raises(ValueError, match=r"columns \['age', 'late', 'two'\]"):
         checked_rows(turned, 3, names=["age", "late", "two"])
+    dummies = frame({"b": [False, True], "a": [True, False]})
+    assert np.array_equal(checked_rows(dummies, 2, names=["a", "b"]), np.eye(2))
+    assert dpb.UnitContexts(dummies).features == 3
     units = dpb.UnitContexts(frame({name: contexts[:, at] for at, name in enumerate(names)}))
     assert np.array_equal(units(turned), units(contexts))
     policy = dpb.DPLinTS(arms=2, features=names, epsilon=1, public_contexts=turned)

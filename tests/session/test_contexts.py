@@ -347,7 +347,7 @@ def test_estimates_are_the_released_law() -> None:
     assert found.value(np.array(["a"] * 3), CONTEXTS) == one
     assert one.mean == pytest.approx(np.clip(fitted[:, 0].mean(), 0, 1))
     turned = pd.DataFrame({"b": [0.0] * 3, "a": [1.0] * 3})  # by names, not by places
-    assert found.value(turned, CONTEXTS) == one
+    assert found.value(turned, CONTEXTS) == found.value(turned == 1, CONTEXTS) == one
     mixed = found.value([[0.5, 0.5]] * 3, CONTEXTS)
     assert mixed.mean == pytest.approx(np.clip(fitted.mean(), 0, 1))
     wide = session.predictions(0.999, always=True)
@@ -389,6 +389,7 @@ def test_without_a_release_nothing_is_known_and_what_does_not_fit_is_refused() -
         (lambda: found.value([0, 2, 1], CONTEXTS), "sum to 1"),
         (lambda: found.value(["c", "c", "c"], CONTEXTS), "one of the arms"),
         (lambda: found.value([[0.5, 0.4]] * 3, CONTEXTS), "sum to 1"),
+        (lambda: found.value([True] * 3, CONTEXTS), "sum to 1"),
     ):
         with pytest.raises(ValueError, match=said):
             call()

@@ -217,7 +217,7 @@ def checked_rows(
         contexts = [contexts]
     if isinstance(contexts, (list, tuple)) and any(isinstance(row, Mapping) for row in contexts):
         contexts = [_as_numbers(row, features, names) for row in contexts]
-    rows = numbers_in(by_name(contexts, names), what)
+    rows = numbers_in(by_name(contexts, names), what, secret=True)
     if rows.ndim != 2 or rows.shape[1] != features or len(rows) == 0:
         raise ValueError(
             f"Expected {what} to be rows of {features} numbers, one for each feature, got shape "
@@ -302,7 +302,7 @@ class UnitContexts:
 
 
 def _measured(features: Any) -> Floats:
-    rows = np.atleast_2d(numbers_in(features, "features"))
+    rows = np.atleast_2d(numbers_in(features, "features", secret=True))
     if rows.ndim != 2 or 0 in rows.shape or not np.all(np.isfinite(rows)):
         raise ValueError(
             f"Expected features to be rows of finite numbers, got shape {rows.shape}"

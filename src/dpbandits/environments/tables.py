@@ -278,7 +278,7 @@ class ContextTable(InOrder):
     _ended = "All {} visitors of the log were played."
 
     def __init__(self, contexts: ArrayLike, means: ArrayLike, *, logged: bool = False) -> None:
-        rows = numbers_in(contexts, "contexts")
+        rows = numbers_in(contexts, "contexts", secret=True)
         if rows.ndim != 2 or 0 in rows.shape:
             raise ValueError(
                 f"Expected contexts of shape (rows, features), got shape {rows.shape}."
@@ -312,7 +312,7 @@ class ContextTable(InOrder):
         if labels.ndim != 1 or any(each is None or each != each for each in labels.tolist()):
             raise ValueError("Expected classes to be one label a row, and none of them missing.")
         names, which = np.unique(labels, return_inverse=True)
-        rows = numbers_in(contexts, "contexts")
+        rows = numbers_in(contexts, "contexts", secret=True)
         if len(names) < 2 or rows.shape[:1] != labels.shape:
             raise ValueError(
                 f"Expected at least two different classes, and as many labels as contexts; got "
@@ -333,7 +333,7 @@ class ContextTable(InOrder):
             weights: w, shape (arms, features).
             offsets: b, shape (arms,), or one for all arms.
         """
-        rows = numbers_in(contexts, "contexts")
+        rows = numbers_in(contexts, "contexts", secret=True)
         each = numbers_in(by_name(weights, labels_of(contexts)), "weights")
         if rows.ndim != 2 or each.ndim != 2 or rows.shape[1] != each.shape[1]:
             raise ValueError(

@@ -455,8 +455,9 @@ class Predictions:
         named = read_or_none(np.asarray, shares)
         if named is not None and named.ndim == 1 and all(isinstance(arm, str) for arm in named):
             shares = [self._arm(arm) for arm in named.tolist()]
-        given, arms = numbers_in(shares, "shares"), len(self.theta)
-        if given.shape == (contexts,) and np.all(np.isin(given, np.arange(arms))):
+        given, arms = numbers_in(shares, "shares", secret=True), len(self.theta)
+        is_mask = np.asarray(shares).dtype == np.bool_  # of one arm's contexts, or of another's?
+        if given.shape == (contexts,) and np.all(np.isin(given, np.arange(arms))) and not is_mask:
             return np.asarray(np.eye(arms)[given.astype(np.int64)])
         fits = given.shape == (contexts, arms) and bool(np.all(given >= 0))
         if not fits or not np.allclose(given.sum(axis=1), 1.0, atol=1e-9):
