@@ -180,9 +180,11 @@ def test_what_it_shows(browser: Browser, store: Any, site: str) -> None:
     assert all(each in shown for each in (*words, "Privacy statement", "Ledger")), shown
     assert browser.value("document.querySelectorAll('.chart canvas').length") == 2
     assert browser.value("document.querySelector('[role=alert]') !== null")
-    browser.value("document.getElementById('loss').focus()")  # as a click does: no renewal
-    browser.value("document.getElementById('loss').click()")
-    browser.wait("document.body.innerText.includes('are expected to have lost')")
+    for name, said in (("trial", "a guardrail"), ("sale/policy", "are expected to have lost")):
+        ready(browser, f"{site}#/campaigns/{name}")
+        browser.value("document.getElementById('loss').focus()")  # as a click does: no renewal
+        browser.value("document.getElementById('loss').click()")
+        browser.wait(f"document.body.innerText.includes('{said}')")
     ready(browser, f"{site}#/campaigns/sale")
     assert "Policy less holdout" in browser.value(TEXT)
     before = store["trial"].summary().asked
