@@ -146,7 +146,8 @@ async function parts(name, summary) {
   const heads = [["part", ""], ["arm", ""], ["rounds", "number"], ["mean", "number"]];
   const said = summary.segments.flatMap((segment) => alarms.segments[segment].map((each) => `${segment}: ${words(each)}`));
   return [said.length ? part("alarms", "Alarms", said.map((text) => el("p", { class: "note alarm" }, text))) : null,
-    options.holdout ? part("arms", "Sides", table("Arms by side", heads, rows)) : part("arms", "Segments", table("Arms by segment", heads, rows)),
+    options.holdout ? part("arms", "Sides", table("Arms by side", heads, rows), el("p", { class: "soft" }, "95 % intervals that hold for all arms of a side, at all times at once."))
+      : part("arms", "Segments", table("Arms by segment", heads, rows), el("p", { class: "soft" }, "95 % intervals that hold for all arms of a segment, at all times at once.")),
     options.holdout ? await uplift(name, show) : null];
 }
 
@@ -159,6 +160,7 @@ async function uplift(name, show) {
     : "With periods the sides are compared once the campaign is closed and its last answers are read.")
     : el("p", {}, "Policy less holdout: ", number(found.mean, show.difference(found.mean)), ", from ", number(found.low, show.difference(found.low)), " to ", number(found.high, show.difference(found.high)), show.isRate ? " percentage points." : ".");
   return part("uplift", "Policy against holdout", table("Both sides", heads, rows), difference,
+    el("p", { class: "soft" }, "These 95 % intervals hold for both sides and their difference together, so a side's may be wider than its arm's above."),
     found.caution ? el("p", { class: "note" }, found.caution) : null);
 }
 
