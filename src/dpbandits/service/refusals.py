@@ -333,9 +333,10 @@ REASONS: dict[str, Reason] = {
         "No context",
         ValueError,
         "Expected context= to be what the campaign's policy decides by: of each visitor as many "
-        "finite numbers as it has features, or one for each feature's name, of a Euclidean norm of "
-        "at most 1 (a policy made with clip=True shortens longer ones); with count= one for each "
-        "decision; of a policy without contexts, none. No decision was made.",
+        "finite numbers as it has features (of a data frame, frame.to_numpy()), or one for each "
+        "feature's name, of a Euclidean norm of at most 1 (a policy made with clip=True shortens "
+        "longer ones); with count= one for each decision; of a policy without contexts, none. No "
+        "decision was made.",
     ),
     "by_context": Reason(
         422,
