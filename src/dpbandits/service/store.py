@@ -195,7 +195,9 @@ class CampaignStore(AbstractContextManager["CampaignStore"]):
         Raises:
             WitnessError: there are campaigns, of which it never saw any.
         """
-        if self.witness.is_empty() and self.database.campaigns():
+        # asked again: a campaign that was made between two looks has its mark before it is there
+        witness = self.witness
+        if witness.is_empty() and self.database.campaigns() and witness.is_empty():
             raise WitnessError(
                 f"The witness {self.witness.place} knows no campaign of this store. Name the one "
                 "of whoever serves it, with witness= or --witness; if that is lost, `dpbandits "

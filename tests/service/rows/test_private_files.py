@@ -154,6 +154,22 @@ def test_processes_that_open_a_new_store_together(tmp_path: Path) -> None:
         assert sorted(store) == ["a", "b", "c"]
 
 
+def test_the_first_campaigns_of_a_store_are_created_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process's first campaign comes between two looks of this one."""
+    with opened(tmp_path) as store, opened(tmp_path) as other:
+
+        def look() -> bool:
+            monkeypatch.undo()
+            create(other, name="a")
+            return True
+
+        monkeypatch.setattr(store.witness, "is_empty", look)
+        create(store, name="b")
+        assert sorted(store) == ["a", "b"]
+
+
 SUMS = rb'"sums":[^\]]*'
 """The open sums of a store without a key."""
 
