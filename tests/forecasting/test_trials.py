@@ -278,6 +278,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"present": {1: (5, 100)}, "min_share": {1: 0.3}}, "without a least share"),
     ({"present": {1: (5, 100)}, "lasting": 50}, "present= and sd="),
     ({"present": {1: (5, 100)}, "policies": "DPUCB"}, "does not"),
+    ({"present": {1: (5, 100)}, "drift": dpb.Drift((0.1, 0.0))}, "one size for all arms"),
     ({"silent": 1.0}, "silent"),
     ({"silent": "some"}, "silent"),
     ({"drift": 0.1}, "dpbandits.Drift"),

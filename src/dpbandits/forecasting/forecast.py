@@ -545,6 +545,11 @@ def forecast(
     how = how._replace(
         sd=spread_given(sd, prior, ruler), present=present_given(present, prior, visitors, shares)
     )
+    if how.present and drift is not None and not drift.is_common:
+        raise ValueError(
+            f"Expected drift={shown(drift)} to have one size for all arms beside present=: losses "
+            "are against each arm's mean over the whole trial."
+        )
     if units is None:
         units = "conversions" if rewards is None else "units of reward"
     apart = features is not None or lasting is not None
