@@ -21,6 +21,7 @@ from dpbandits.noise import SimulatedNoise
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies import POLICIES, contextual
 from dpbandits.policies.contract import policy_dataclass
+from dpbandits.session.decisions import action_from_data, action_to_data
 from tests.session.replay import largest_loss
 from tests.session.small import (
     begun,
@@ -271,6 +272,18 @@ def edited_everywhere(data: dict[str, Any], *values: Any) -> Any:
             found = changed(data, path, value)
             if found != data:
                 yield found
+
+
+def test_actions_come_back_as_they_were() -> None:
+    """And as documents of earlier versions have them, with the arms of a sparse super arm in eight
+    bytes each.
+    """
+    for action in (0, 300, (0, 2, 5), (2, 0), (1, 1), (7,), (3, 900), (0.25, 0.75), (1.0, 0.0)):
+        assert action_from_data(action_to_data(action)) == action
+    assert action_from_data("0125") == (0, 2, 5)
+    assert action_to_data(np.array([2, 0, 5])[1]) == 0
+    assert action_to_data((np.int64(0), 2, 5)) == "0125"
+    assert action_from_data("02" + np.array([3, 900], "<i8").tobytes().hex()) == (3, 900)
 
 
 def test_what_was_saved_under_a_key_is_loaded_with_it_only() -> None:

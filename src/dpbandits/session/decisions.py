@@ -9,15 +9,11 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from numbers import Integral
-from struct import Struct as Packer
 from types import GeneratorType
 from typing import Annotated, Any, NamedTuple, final
 from uuid import UUID
 
-import numpy as np
 from msgspec import Meta, Struct
 
 from dpbandits.core.errors import DecisionError, MessageError, coded
@@ -277,21 +273,19 @@ def pair_refused(error: Exception, pairs: Sequence[Pair], at: int) -> Exception:
 
 
 # How each decision was chosen: which action, and how likely it was. Public, for analysts.
-#
-# `KeptChoices` keeps it for as long as a session lives: one entry for each run of decisions that
-# were chosen alike, in few bytes. `DecisionTable` shows it.
 
 
-ARM, MASK, LISTED, WEIGHTS = range(4)
-"""How an action is packed, by its first byte: an arm; a super arm as one bit for each arm, or as
-its arms where those are fewer bytes; a weight for each arm.
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+WayData = tuple[str | Count | tuple[Count | float, ...], Share | None, bool]
+"""`HowChosen`, its action by `action_to_data`."""
+
+
+DENSE, LISTED = "01", "02"
+"""What the text of a super arm begins with: one bit for each arm; or its arms, in documents of
+earlier versions.
 """
-
-UNKNOWN = -1.0
-"""In place of a probability that nobody worked out."""
-
-HEAD = Packer("<d?")
-"""What a packed choice begins with: its probability, and whether anybody learns from it."""
 
 
 class HowChosen(NamedTuple):
@@ -304,96 +298,73 @@ class HowChosen(NamedTuple):
     learn: bool
 
 
-def packed(how: HowChosen) -> bytes:
-    action, propensity, learn = how
-    share = UNKNOWN if propensity is None else propensity
-    if isinstance(action, tuple):
-        return HEAD.pack(share, learn) + packed_action(action)
-    return packed_arm(int(action), share, learn)  # a user-defined policy may name it by NumPy's
-
-
-def packed_action(action: tuple[Any, ...]) -> bytes:
+def action_to_data(action: Any) -> str | int | tuple[float, ...]:
+    """An action. A dense super arm is one bit for each arm, in hexadecimal digits after `DENSE`."""
+    if not isinstance(action, tuple):
+        return int(action)  # a user-defined policy may name it by NumPy's
     if any(isinstance(each, float) for each in action):
-        return bytes((WEIGHTS,)) + np.array(action, "<f8").tobytes()
-    arms = np.array(action, "<i8")
-    # one bit for each arm up to the last, or 64 for each that is in it
-    if (
-        len(arms)
-        and arms[0] >= 0
-        and arms[-1] < 64 * len(arms)
-        and all(a < b for a, b in pairwise(action))
-    ):
-        bits = np.zeros(int(arms[-1]) + 1, bool)
-        bits[arms] = True
-        return bytes((MASK,)) + np.packbits(bits, bitorder="little").tobytes()
-    return bytes((LISTED,)) + arms.tobytes()
+        return tuple(map(float, action))
+    arms = tuple(map(int, action))
+    if not arms or list(arms) != sorted(set(arms)) or not 0 <= arms[0] <= arms[-1] <= 8 * len(arms):
+        return arms
+    return DENSE + sum(1 << arm for arm in arms).to_bytes(arms[-1] // 8 + 1, "little").hex()
 
 
-@lru_cache(1024)
-def packed_arm(arm: int, share: float, learn: bool) -> bytes:
-    number = arm.to_bytes(arm.bit_length() // 8 + 1, "little", signed=True)
-    return HEAD.pack(share, learn) + bytes((ARM,)) + number
-
-
-def unpacked(choice: bytes) -> HowChosen:
-    share, learn = HEAD.unpack_from(choice)
-    action = unpacked_action(choice[HEAD.size :])
-    return HowChosen(action, None if share == UNKNOWN else share, learn)
-
-
-def unpacked_action(action: bytes) -> Action:
-    """The action that was packed.
+def action_from_data(data: Any) -> Any:
+    """The action of this data.
 
     Raises:
-        ValueError: these bytes are none.
+        ValueError: a text that is none.
     """
-    kind, rest = action[:1], action[1:]
-    if kind == bytes((ARM,)):
-        return int.from_bytes(rest, "little", signed=True)
-    if kind == bytes((MASK,)):
-        bits = np.unpackbits(np.frombuffer(rest, np.uint8), bitorder="little")
-        return tuple(np.flatnonzero(bits).tolist())
-    if kind not in (bytes((LISTED,)), bytes((WEIGHTS,))):
-        raise ValueError("Expected a packed action.")
-    return tuple(np.frombuffer(rest, "<i8" if kind[0] == LISTED else "<f8").tolist())
+    if not isinstance(data, str):
+        return data
+    kind, rest = data[:2], bytes.fromhex(data[2:])
+    if kind == LISTED:
+        return tuple(array("q", rest))
+    if kind != DENSE:
+        raise ValueError("Expected a super arm.")
+    bits = f"{int.from_bytes(rest, 'little'):b}"
+    return tuple(arm for arm, bit in enumerate(reversed(bits)) if bit == "1")
 
 
 @final
 class KeptChoices:
-    """Packed choices, oldest first, and the decision that each begins with.
+    """How each decision of a session was chosen, for as long as it lives: every way once, as it is
+    saved, and for each run of decisions that were chosen alike the first one and the place of its
+    way.
 
-    A choice counts once its first decision is written, which is done last and undone first. So an
-    interruption leaves a choice too many at most, and the next change drops it.
+    A run counts once its first decision is written, which is done last and undone first. So an
+    interruption leaves a place too many at most, and the next change drops it.
     """
 
-    __slots__ = ("_choices", "_starts")
+    __slots__ = ("_places", "_starts", "_ways")
 
     def __init__(self) -> None:
-        self._starts, self._choices = array("q"), list[bytes]()
+        self._ways = dict[WayData, int]()
+        self._starts, self._places = array("q"), array("q")
 
     def note(self, since: int, how: HowChosen) -> None:
         """How decisions come about from this one on. What was said of it, and of later ones, is
         forgotten.
         """
-        self.add(since, packed(how))
-
-    def add(self, since: int, choice: bytes) -> None:
-        starts, choices = self._starts, self._choices
+        starts, places = self._starts, self._places
         while starts and starts[-1] >= since:
             starts.pop()
-        del choices[len(starts) :]
-        if not choices or choices[-1] != choice:
-            choices.append(choice)
+        del places[len(starts) :]
+        way = action_to_data(how.action), *how[1:]
+        place = self._ways.setdefault(way, len(self._ways))
+        if not places or places[-1] != place:
+            places.append(place)
             starts.append(since)
 
-    def runs(self, before: int) -> Iterator[tuple[int, int, bytes]]:
+    def runs(self, before: int) -> Iterator[tuple[int, int, WayData]]:
         """Of decisions before this one: the first and the one after the last that were chosen
-        alike, and their packed choice.
+        alike, and their way.
         """
-        starts = self._starts
-        for place in range(bisect_right(starts, before - 1)):
-            until = starts[place + 1] if place + 1 < len(starts) else before
-            yield starts[place], min(until, before), self._choices[place]
+        starts, ways = self._starts, list(self._ways)
+        for at in range(bisect_right(starts, before - 1)):
+            until = starts[at + 1] if at + 1 < len(starts) else before
+            yield starts[at], min(until, before), ways[self._places[at]]
 
 
 class DecisionRow(NamedTuple):
@@ -437,8 +408,8 @@ class DecisionTable(Tabular):
         return self.asked
 
     def __iter__(self) -> Iterator[DecisionRow]:
-        for since, until, choice in self.chosen.runs(self.asked + 1):
-            action, propensity, learn = unpacked(choice)
+        for since, until, (data, propensity, learn) in self.chosen.runs(self.asked + 1):
+            action = action_from_data(data)
             label = self.labels.of(action)
             for id in range(since, until):
                 yield DecisionRow(id, action, label, propensity, learn, id in self.waiting)
@@ -450,32 +421,22 @@ class DecisionTable(Tabular):
         return in_columns(self, DecisionRow)
 
 
-Share = Annotated[float, Meta(ge=0, le=1)]
-
-
 class ChosenData(Struct):
     """`KeptChoices`, of a saved session (see `chosen_to_data`)."""
 
-    ways: list[tuple[str | Count | tuple[float, ...], Share | None, bool]]
+    ways: list[WayData]
     runs: list[Count]
 
 
 def chosen_to_data(chosen: KeptChoices, asked: int) -> ChosenData:
-    """Plain data, for JSON: the ways that a decision came about, each once; and by choice, how many
+    """Plain data, for JSON: the ways that a decision came about, each once; and by run, how many
     decisions after the last one it begins, and the number of its way.
     """
-    numbers, runs, last = dict[bytes, int](), list[int](), 0
-    for since, _, choice in chosen.runs(asked + 1):
-        runs += since - last, numbers.setdefault(choice, len(numbers))
+    numbers, runs, last = dict[WayData, int](), list[int](), 0
+    for since, _, way in chosen.runs(asked + 1):
+        runs += since - last, numbers.setdefault(way, len(numbers))
         last = since
-    return ChosenData(list(map(choice_to_data, numbers)), runs)
-
-
-def choice_to_data(choice: bytes) -> tuple[Any, float | None, bool]:
-    """Super arms are written as they are packed, in hexadecimal digits."""
-    action, propensity, learn = unpacked(choice)
-    packs = choice[HEAD.size] in (MASK, LISTED)
-    return choice[HEAD.size :].hex() if packs else action, propensity, learn
+    return ChosenData(list(numbers), runs)
 
 
 def chosen_from_data(saved: ChosenData) -> KeptChoices:
@@ -484,11 +445,9 @@ def chosen_from_data(saved: ChosenData) -> KeptChoices:
     Raises:
         ValueError, LookupError, OverflowError: it is not that.
     """
-    chosen, since, choices = KeptChoices(), 0, list[bytes]()
-    for action, share, learn in saved.ways:
-        known = unpacked_action(bytes.fromhex(action)) if isinstance(action, str) else action
-        choices.append(packed(HowChosen(known, share, learn)))
+    chosen, since = KeptChoices(), 0
+    ways = [HowChosen(action_from_data(at), share, learn) for at, share, learn in saved.ways]
     for gap, number in zip(saved.runs[::2], saved.runs[1::2], strict=True):
         since += gap
-        chosen.add(since, choices[number])
+        chosen.note(since, ways[number])
     return chosen
