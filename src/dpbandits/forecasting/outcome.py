@@ -85,7 +85,8 @@ MEANINGS = {
     "worst": "the worst of the draws",
     "leads": "chance that the best arm is shown most by the end (equal shares: has the best mean)",
     "named": "visitors until the best arm is named at 95 % (median; –: more than there are); and "
-    "the chance that it is by the end (without ε: until intervals are apart, which is later)",
+    "the chance that it is by the end (without ε, in the local model, and where arms are not "
+    "compared in pairs: until intervals are apart, which is later)",
     "width": "of an arm's final interval at 95 %, on average",
 }
 
