@@ -218,8 +218,9 @@ def require_choice(policy: Policy, what: str) -> None:
     """
     if not policy.chooses:
         can = (
-            "Index policies can: DPKLUCB, for example (dpbandits.list_policies() says which), or "
-            "your own over `IndexPolicy` of dpbandits.policies.base."
+            "Index policies can: DPRateIMED, for example, with which `beliefs()` names the best "
+            "arm, too (dpbandits.list_policies() lists others), or your own over `IndexPolicy` of "
+            "dpbandits.policies.base."
         )
         if hasattr(policy, "problem"):
             can = (
