@@ -102,7 +102,7 @@ def test_no_number_of_a_guarantee_is_rounded_down(value: Fraction) -> None:
 
 @pytest.mark.parametrize(
     ("epsilon", "text"),
-    [(0.1, "0.1"), (1e5, "100000"), (1.0000004, "1.0000004"), (1 / 3, "0.333334")],
+    [(0.1, "0.1"), (1e5, "100000"), (1.0000004, "1.0000004"), (1 / 3, "1/3"), (0.3333, "0.3333")],
 )
 def test_an_epsilon_that_results_keep_is_printed_exactly_or_rounded_up(
     epsilon: float, text: str

@@ -122,9 +122,9 @@ def test_no_epsilon_is_printed_smaller_than_it_is() -> None:
         *("--within", "1000"),
     )
     assert code == 0, said
-    assert "ε = 0.333334 with DPRateIMED is expected to lose" in said
+    assert "ε = 1/3 with DPRateIMED is expected to lose" in said
     first, second = (text.split()[0] for text in said.split("DPRateIMED")[1:3])
-    assert (first, second) == ("0.333334", "1.0000004")
+    assert (first, second) == ("1/3", "1.0000004")
     shown = dpb.forecast([0.6, 0.4], 100, [1.0000004, 0.5], draws=2)
     marks = forecast_figure(shown).axes[0].get_xticklabels()
     assert [mark.get_text() for mark in marks] == ["0.5", "1.0000004"]

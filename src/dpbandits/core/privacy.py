@@ -114,12 +114,14 @@ def printed(value: Fraction) -> str:
 
 
 def printed_epsilon(epsilon: float) -> str:
-    """Format an ε that results keep as a float, in the same way as `printed`.
+    """Format an ε that results keep as a float, in the same way as `printed`: that of 1/3 is 1/3.
 
-    >>> printed_epsilon(0.1), printed_epsilon(1.0000004)
-    ('0.1', '1.0000004')
+    >>> printed_epsilon(0.1), printed_epsilon(1.0000004), printed_epsilon(1 / 3)
+    ('0.1', '1.0000004', '1/3')
     """
-    return printed(as_fraction(epsilon, "epsilon"))
+    exact = as_fraction(epsilon, "epsilon")
+    short = exact.limit_denominator(1_000)
+    return printed(short if float(short) == epsilon else exact)
 
 
 def above(value: Fraction) -> Decimal:
