@@ -98,6 +98,8 @@ def test_notebooks_show_tables(store: Any) -> None:
     assert "40 rows, of which the first 20 are shown" in campaign.decisions()._repr_html_()
     lands = store.create("lands", policy, segments=["DE", "FR"])
     assert lands._repr_html_().count("<tr>") == 5
+    assert "<th>rounds</th>" in lands._repr_html_()
+    assert "<th>people</th>" in campaign.shares()._repr_html_()
     assert f"Segment FR\n{lands['FR'].shares(3)}" in str(lands.shares(3))
 
 

@@ -31,8 +31,8 @@ INSTALL = {
 class Tabular(ABC):
     """Base class of results that can be converted to a table."""
 
-    heads: ClassVar[Mapping[str, str]] = {}
-    """What is shown in place of a column's name."""
+    heads: ClassVar[Mapping[str, str]] = {"people": "rounds"}
+    """What is shown in place of a column's name: people who come back have several rounds."""
 
     @abstractmethod
     def _columns(self) -> Mapping[str, Any]:

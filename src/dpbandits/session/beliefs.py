@@ -885,7 +885,6 @@ class Beliefs(Rows[Belief]):
     out_of_play: tuple[str, ...] = ()
 
     kind: ClassVar[Any] = Belief
-    heads: ClassVar[Any] = {"people": "rounds"}
 
     @property
     def advice(self) -> str:

@@ -68,7 +68,6 @@ class Lift(Rows[ArmLift]):
     caution: str | None = None
 
     kind: ClassVar[Any] = ArmLift
-    heads: ClassVar[Any] = {"people": "rounds"}
 
     def _arms(self, labels: Sequence[str]) -> str:
         return f"an arm beside the control arm {self.control!r}"
@@ -159,6 +158,7 @@ class Shares(Rows[ArmPart]):
     people: int
 
     kind: ClassVar[Any] = ArmPart
+    heads: ClassVar[Any] = {}  # each is one person
 
     def __str__(self) -> str:
         cells = [(row.label, f"{row.people:,}", f"{row.share:.4g}") for row in self.rows]
