@@ -1,6 +1,6 @@
 """Joint releases on roads, an internet provider's map and the areas of a site, beside the policies
-that share the budget out. `python -m benchmarks.joint.networks [--runs 100] [--data DIR]
-[--out FILE]`.
+that share the budget out. `python -m benchmarks.joint.networks [--rounds 20000]
+[--runs 100] [--data DIR] [--out FILE]`.
 
 The policies that share it out get the best of many constants on each instance. A joint policy
 stands beside them twice: with its defaults, which favours the others, and with the best of as many
@@ -147,8 +147,8 @@ def main() -> None:
     )
     table = rows(args.data, args.rounds, args.runs)
     show(title, table)
-    command = f"python -m benchmarks.joint.networks --runs {args.runs} --out {args.out}"
-    write(args.out, command, {title: table}, note)
+    command = f"python -m benchmarks.joint.networks --rounds {args.rounds} --runs {args.runs}"
+    write(args.out, f"{command} --out {args.out}", {title: table}, note)
 
 
 if __name__ == "__main__":

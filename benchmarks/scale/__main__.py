@@ -21,7 +21,7 @@ def main() -> None:
     out, found = given.out, arms.measured()
     rows = arms.rows(found)
     show(arms.TITLE, rows)
-    command = f"python -m benchmarks.scale --out {out}"
+    command = f"python -m benchmarks.scale --parts {' '.join(given.parts)} --out {out}"
     if given.figure:
         draw(*found, given.figure)
         command += f" --figure {given.figure}"
