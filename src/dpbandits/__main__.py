@@ -7,7 +7,19 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+SERVICE = (
+    "alembic",
+    "fastapi",
+    "httptools",
+    "httpx",
+    "prometheus_client",
+    "psycopg",
+    "pydantic_settings",
+    "sqlalchemy",
+    "uvicorn",
+)
 EXTRAS = {
+    **dict.fromkeys(SERVICE, "service"),
     **dict.fromkeys(("jinja2", "joblib", "matplotlib", "polars", "pydantic"), "experiments"),
     **dict.fromkeys(("dask", "distributed"), "cluster"),
 }

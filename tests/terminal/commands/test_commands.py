@@ -72,6 +72,7 @@ def test_what_needs_no_extra_works_without_any(tmp_path: Path) -> None:
     [
         ("polars", "demo", "experiments"),
         ("joblib", "run sweep.toml", "experiments"),
+        ("sqlalchemy", "serve --store memory:", "service"),
         ("distributed", "run sweep.toml --executor dask --scheduler tcp://x:1", "cluster"),
     ],
 )
