@@ -45,8 +45,10 @@ def test_they_are_for_servers_only(tmp_path: Path) -> None:
             dpb.open_store("http://localhost", **{name: value})
     with pytest.raises(ValueError, match=r"three slashes, got 'sqlite://trial\.db'"):
         dpb.open_store("sqlite://trial.db")
-    with pytest.raises(ValueError, match="'memory:'"):
-        dpb.open_store("sqlite://")
+    for nowhere in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
+        for witness in (None, tmp_path / "w"):  # with one, a store that forgets was opened
+            with pytest.raises(ValueError, match="'memory:'"):
+                dpb.open_store(nowhere, witness=witness)
     no: dict[str, Any]
     for no in ({"noise": 1}, {"noise": dpb.SecureNoise}, {"clock": 3}):
         with pytest.raises(TypeError, match=f"Expected {next(iter(no))}="):

@@ -109,6 +109,11 @@ def open_store(
     with ExitStack() as given_up:
         database = Database(url, looking=looking)
         given_up.callback(database.close)
+        if not database.is_durable and url not in MEMORY:
+            raise ValueError(
+                "Expected a file, such as 'sqlite:///trial.db'; for a store that forgets, write "
+                "'memory:'."
+            )
         place = witness
         if place is None and url not in MEMORY:
             place = beside(database)
@@ -165,16 +170,7 @@ def client_options(token: str | None, timeout: float | None, fallback: Any) -> d
 
 
 def beside(database: Any) -> Path:
-    """Where the witness lies if nobody says where.
-
-    Raises:
-        ValueError: the store is in memory.
-    """
-    if database.is_sqlite and database.file is None:
-        raise ValueError(
-            "Expected a file, such as 'sqlite:///trial.db'; for a store that forgets, write "
-            "'memory:'."
-        )
+    """Where the witness lies if nobody says where."""
     place = Path(f"{database.url.database}.witness")
     logging.getLogger("dpbandits").warning(
         "The witness is %s: a backup that takes database and witness together cannot be told from "
