@@ -8,6 +8,7 @@ are pinned in tests/simulation.
 
 import math
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +18,9 @@ import dpbandits as dpb
 from dpbandits.checks import CHECKS, check_policy, examples
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import FOREVER, Hold
-from dpbandits.core.privacy import Grid
+from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms import LazyForgetful
+from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.policies import POLICIES
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.policies.contract import About, Policy, policy_dataclass
@@ -30,8 +32,10 @@ SIMULATED = ("beats_uniform", "compiled_law")
 
 def concerns(check: str, policy: Policy) -> bool:
     """Whether the check has something to look at, by what the policy declares."""
-    if check in ("replay_is_blind", "loss_within_claim"):
+    if check == "replay_is_blind":
         return policy.guarantee is not None and policy.randomizer() is None
+    if check == "loss_within_claim":
+        return policy.guarantee is not None
     return check != "only_reports_enter" or policy.randomizer() is not None
 
 
@@ -143,6 +147,50 @@ class KeptOutside(dpb.DPKLUCB):
         if t % 2:
             self.__dict__["kept"] = super().leader(s, t)
         return int(self.__dict__.get("kept", 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Careless(Randomizer):
+    """A reward with noise, and a fault."""
+
+    fault: str
+
+    def randomise(self, steps: int, noise: Any) -> int:
+        unit = 1 if self.fault == "unit" else self.grid.steps
+        epsilon = 2 * self.epsilon if self.fault == "half" else self.epsilon
+        noised = noise.laplace(steps, sensitivity=unit, epsilon=epsilon)
+        return max(noised, steps - 3) if self.fault == "cut" else noised
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(measure="pure", epsilon=self.epsilon, trust="local", grid=self.grid)
+
+
+@policy_dataclass
+class Carelessly(dpb.LDPUCB):
+    fault: str = ""
+
+    def randomizer(self) -> Any:
+        return Careless(epsilon=self.budget, grid=Grid(steps=self.grid), fault=self.fault)
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("", ""),
+        ("unit", "One reward can cost 8, the claim is 1"),
+        ("half", "One reward can cost 2, the claim is 1"),
+        ("cut", "A report changes with a reward, whatever the noise"),
+    ],
+)
+def test_a_report_that_costs_more_than_its_claim_is_found(fault: str, message: str) -> None:
+    """Nothing looked at the randomizer of a user-defined policy."""
+    policy = Carelessly(arms=3, epsilon=1, grid=8, fault=fault)
+    if not message:
+        return CHECKS["loss_within_claim"](policy)
+    with pytest.raises(CheckFailed, match=message):
+        CHECKS["loss_within_claim"](policy)
+    return None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from dpbandits.checks.tape import Recorder, Tape, random_tape
 from dpbandits.core.errors import CheckFailed, Diverged, Foreign, RequestsDiffer
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import EVERY
-from dpbandits.core.privacy import Entry, spent
+from dpbandits.core.privacy import Entry, Guarantee, spent
 from dpbandits.environments.base import Environment
 from dpbandits.environments.laws import Bernoulli
+from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.policies.contract import Policy, problem_of
 from dpbandits.session.session import Session
@@ -27,6 +28,9 @@ from dpbandits.simulation.transcript import Entered, Transcript, transcript
 
 SHORT = (*range(1, 41), 64, 100)
 """The rounds of short runs."""
+
+MOST_REPLACED = 4
+"""Rewards of a report that are replaced together."""
 
 
 def require(condition: bool, message: str, kind: type[CheckFailed] = CheckFailed) -> None:
@@ -145,12 +149,15 @@ def replay_is_blind(policy: Policy, rounds: int = 2000, *, swapped: bool = True)
 
 
 def loss_within_claim(policy: Policy) -> None:
-    """Change one reward: the exact privacy loss of all releases together never exceeds the
-    guarantee.
+    """Change one reward: the exact privacy loss of all releases together, or of a report in the
+    local model, never exceeds the guarantee. A report made of coins and noise drawn ahead are left
+    to `audit`.
     """
-    guarantee = policy.guarantee
-    if guarantee is None or policy.randomizer() is not None or policy.reader.ahead:
-        return  # the randomizer's law is tested exactly, noise drawn ahead by `audit`
+    guarantee, randomizer = policy.guarantee, policy.randomizer()
+    if randomizer is not None:
+        return report_within_claim(randomizer)
+    if guarantee is None or policy.reader.ahead:
+        return None
     for rounds in (300, 6000):  # the longer run for policies whose first release comes late
         rounds = min(rounds, horizon_of(policy))
         tape, first = random_tape(policy.arms, rounds, seed=6), Recorder(7)
@@ -162,8 +169,32 @@ def loss_within_claim(policy: Policy) -> None:
             break
     changes = one_record_changed(run, tape, max(1, rounds // 100))
     worst = largest_loss(first, (partial(replay_releases, run, change) for change in changes))
+    return require_loss(worst, guarantee)
+
+
+def require_loss(worst: Fraction, guarantee: Guarantee) -> None:
     require(worst <= guarantee.cost, f"One reward can cost {worst}, the claim is {guarantee.cost}.")
     require(worst > 0, "No change of a reward changes any release: the check saw nothing.")
+
+
+def report_within_claim(randomizer: Randomizer) -> None:
+    """Replace all rewards of a report: with the noise that gives the same values it is the same, at
+    a loss within the guarantee.
+    """
+    worst, most = Fraction(0), min(randomizer.width, MOST_REPLACED)
+    for rewards in product((0.0, 0.5, 1.0), repeat=most):
+        first = Recorder(7)
+        report = randomizer.report(rewards, first)
+        if first.coins:
+            return
+
+        def replay(others: tuple[float, ...], noise: Recorder, report: object = report) -> None:
+            is_same = randomizer.report(others, noise) == report
+            require(is_same, "A report changes with a reward, whatever the noise.")
+
+        others = product((0.0, 1.0), repeat=most)
+        worst = max(worst, largest_loss(first, (partial(replay, each) for each in others)))
+    require_loss(worst, randomizer.guarantee)
 
 
 def replay_releases(run: Transcript, change: dict[int, Integers], noise: Recorder) -> None:
