@@ -195,10 +195,6 @@ class Books(NamedTuple):
     ledger: Ledger
 
 
-Reading = tuple[int, int, int]
-"""A coordinate, and the first and the last (exclusive) of its records of one release."""
-
-
 @final
 class Vault:
     """Validates and releases the rewards of one policy.

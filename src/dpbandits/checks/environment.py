@@ -18,6 +18,8 @@ arms together.
 """
 SAMPLES = 20_000
 
+NUMBERS = int, float, np.integer, np.floating, np.bool_
+
 LONG = 2_000
 """Rounds in which all rewards are looked at."""
 
@@ -46,7 +48,7 @@ def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> N
     few = 1 if environment.logged else min(LONG, environment.length or LONG)  # a log may be short
     rewards = [first_rewards(environment, few) for _ in range(2)]
     require(
-        all(is_number(reward) and 0 <= reward <= 1 for reward in rewards[0]),
+        all(isinstance(reward, NUMBERS) and 0 <= reward <= 1 for reward in rewards[0]),
         "A reward lies outside [0, 1], or is no number.",
     )
     require(rewards[0] == rewards[1], "With one seed two fresh environments give other rewards.")
@@ -54,10 +56,6 @@ def check_environment(environment: Environment, grid: Grid = Grid(steps=8)) -> N
     if lattice is not None:
         lattice_is_a_law(environment, lattice, grid)
         laws_agree(environment, lattice, grid)
-
-
-def is_number(reward: object) -> bool:
-    return isinstance(reward, (int, float, np.integer, np.floating, np.bool_))
 
 
 def first_rewards(environment: Environment, rounds: int) -> list[float]:

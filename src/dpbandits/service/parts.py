@@ -73,6 +73,7 @@ from dpbandits.session.storing import (
     zero_answer,
 )
 from dpbandits.session.times import Clock
+from dpbandits.vault import Line
 
 KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""
@@ -279,7 +280,7 @@ def loaded(
         except (ValueError, TypeError, OverflowError, RecursionError):
             raise edited_decisions() from None
     fresh = [r for r in read if r.kind == "read" and (since or r.generation >= head.fresh_since)]
-    kept.add_readings((r.coordinate, r.start, r.stop) for r in fresh)
+    kept.lines += [(r.coordinate, Line(r.start, r.stop, 1)) for r in fresh]
     if contexts is not None:
         public = public | {"policy": None, "learned": None}
     if setting.looking:

@@ -50,9 +50,13 @@ from dpbandits.session.state import (
 )
 from dpbandits.session.statement import statement
 from dpbandits.session.times import Clock
-from dpbandits.vault import Line, Reading
+from dpbandits.vault import Line
 
 # What changed
+
+
+Reading = tuple[int, int, int]
+"""A coordinate, and the first and the last (exclusive) of its records of one release."""
 
 
 class ReleaseWithReadings(NamedTuple):
@@ -205,9 +209,6 @@ class SessionRows:
     due: OrderedDict[int, float] = field(default_factory=OrderedDict)
     lines: list[tuple[int, Line]] = field(default_factory=list)
     apart: ContextualParts | None = None
-
-    def add_readings(self, readings: Iterable[Reading]) -> None:
-        self.lines += [(at, Line(start, stop, 1)) for at, start, stop in readings]
 
 
 def small_parts(
