@@ -131,8 +131,8 @@ def near(middle: float | None, took: int) -> bool:
 def foreseen_by_means(turn: Turn, setting: Setting, seed: int) -> float:
     """How many more people it takes, by one who knows the means: what nobody can do better."""
     among, rng = range(len(setting.means)), np.random.default_rng([seed, turn.number])
-    means, least = dict(enumerate(setting.means)), setting.min_share
-    at = turn.policy, turn.state, turn.number, seed, turn.known, among, DELTA, least, means
+    means = dict(enumerate(setting.means))
+    at = turn.policy, turn.state, turn.number, seed, turn.known, among, DELTA, setting.drawn, means
     counts = [named_ahead(*at, rng) for _ in range(FUTURES)]
     return likeliest(sorted(math.inf if count is None else count for count in counts))
 
@@ -148,7 +148,7 @@ def foreseen(setting: Setting, seed: int, moments: Sequence[int]) -> dict[int, F
             break
         while left and turn.people >= left[0]:
             at = turn.policy, turn.state, turn.number, seed, turn.known, among, DELTA
-            sight = people_ahead(*at, setting.min_share)
+            sight = people_ahead(*at, setting.drawn)
             if sight is not None:
                 asked[left[0]] = turn.people, sight, foreseen_by_means(turn, setting, seed)
             left.pop(0)

@@ -55,6 +55,11 @@ class Setting(NamedTuple):
         return not (self.delay or self.silent or self.min_share)
 
     @property
+    def drawn(self) -> Assignment | None:
+        """How arms are drawn; None where they have no least shares."""
+        return Assignment(False, self.min_share) if self.min_share else None
+
+    @property
     def length(self) -> int:
         """People in a period."""
         return -(-self.people // self.periods)

@@ -235,10 +235,10 @@ def test_people_who_have_come_since_the_last_release_do_not_come_again() -> None
     s = begun(policy, min_share=0.2)
     while s.releases < 6:
         play_by_chance(s, 1, MEANS, rng)
-    before = s._sight(0.05, 0.2)
+    before = s._sight(0.05, None)
     play_by_chance(s, 20, MEANS, rng)
     assert s.releases == 6
-    assert s._sight(0.05, 0.2) == tuple(each - 20 for each in before)
+    assert s._sight(0.05, None) == tuple(each - 20 for each in before)
 
 
 def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
@@ -253,6 +253,16 @@ def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
         in found.advice
     )
     assert found.at_share.low < 5_000
+
+
+def test_the_least_share_of_a_single_arm_is_foreseen() -> None:
+    """Of 49 ranges 1 held: they were of a trial in which the control arm had no share."""
+    policy = dpb.recommend(arms=["blue", "green"], epsilon=1)
+    s = begun(policy, min_share={"blue": 0.3})
+    play_by_chance(s, 100, MEANS, np.random.default_rng(1))
+    found = s.beliefs()
+    assert found.best is None
+    assert found.sight.high < 1_500
 
 
 def test_of_a_policy_that_names_by_itself() -> None:

@@ -709,9 +709,10 @@ class Allocation(NamedTuple):
     """How further people are allocated.
 
     Args:
-        least: each arm's least share; None: there is none.
+        least: the share that each arm has at least; None: one of them has none.
         ahead: returns how many more people it takes to name the best arm, of the probability of a
-            wrong name and of a least share; None if that cannot be foreseen.
+            wrong name and of a least share of each arm, or None as they are; None if that cannot be
+            foreseen.
         named: returns, of the same probability, whether the policy names the best arm itself, no
             more often wrongly; and the arm, once it has named one.
     """
@@ -1036,7 +1037,7 @@ def more_to_come(
     """How many more people a name takes: about, as a range, and as a range with least shares where
     it may not be in sight otherwise.
     """
-    if allocation is None or (sight := allocation.ahead(delta, allocation.least)) is None:
+    if allocation is None or (sight := allocation.ahead(delta, None)) is None:
         return None, None, None
     at_share, people = None, sight.rounded
     if sight.high is None and allocation.least is None and LEAST_SHARE * arms <= 1.0:

@@ -17,6 +17,7 @@ from dpbandits.mechanisms.base import Answer
 from dpbandits.policies.base import Statistics
 from dpbandits.policies.contract import Policy, Release, checked_plan
 from dpbandits.policies.identification import Identifier
+from dpbandits.session.arms import Assignment
 from dpbandits.session.beliefs import (
     ArmHistory,
     ReleaseHistory,
@@ -43,7 +44,7 @@ def people_ahead(
     known: ReleaseHistory,
     among: Sequence[int],
     delta: float,
-    least: float | None,
+    drawn: Assignment | None,
 ) -> Sight | None:
     """Return how many more people the policy takes to name the best arm, in futures in which means
     are drawn from what is known of them, and rewards and noise from their laws; None if that cannot
@@ -52,7 +53,7 @@ def people_ahead(
     Args:
         learned, step: the policy's state, and the number of its plan.
         known: what was released. among: the arms that are compared.
-        least: each arm's least share of people; None: there is none.
+        drawn: how arms are drawn by their least shares; None: they have none.
     """
     law = known.reader.law
     if law is None or any(known.arms[arm].newest is None for arm in among):
@@ -61,7 +62,7 @@ def people_ahead(
     curves = {arm: mean_curve(known, arm) for arm in among}
     for _ in range(FUTURES):
         means = {arm: float(np.interp(rng.random(), *curve)) for arm, curve in curves.items()}
-        people = named_ahead(policy, learned, step, seed, known, among, delta, least, means, rng)
+        people = named_ahead(policy, learned, step, seed, known, among, delta, drawn, means, rng)
         if people is None:
             return None
         counts.append(people)
@@ -102,7 +103,7 @@ def named_ahead(
     known: ReleaseHistory,
     among: Sequence[int],
     delta: float,
-    least: float | None,
+    drawn: Assignment | None,
     means: Mapping[int, float],
     rng: np.random.Generator,
 ) -> float | None:
@@ -117,18 +118,18 @@ def named_ahead(
         plan = checked_plan(policy, learned, PublicRng(seed, number))
         sizes = dict[int, int]()
         if isinstance(plan, Hold) and isinstance(plan.action, int):
-            if least is None:
+            if drawn is None:
                 played, released = {plan.action: plan.rounds}, plan.release
                 people += plan.rounds
             else:
-                shared = next_released(policy, learned, plan.action, least, among, rng)
+                shared = next_released(policy, learned, plan.action, drawn, among, rng)
                 if shared is None:
                     return None
                 arm, played, more = shared
                 people, released = people + more, (arm,)
                 if isinstance(learned, Statistics):  # of its block, the rounds before this plan
                     sizes[arm] = learned.open[arm]
-        elif isinstance(plan, Cycle) and least is None:
+        elif isinstance(plan, Cycle) and drawn is None:
             played, released = dict.fromkeys(plan.actions, plan.each), plan.release
             people += sum(played.values())
         else:
@@ -156,25 +157,25 @@ def next_released(
     policy: Policy,
     learned: Any,
     planned: int,
-    least: float,
+    drawn: Assignment,
     among: Sequence[int],
     rng: np.random.Generator,
 ) -> tuple[int, dict[int, int], float] | None:
-    """Return, where each arm has a least share, the arm whose block is full first, the rounds of
+    """Return, where arms have least shares, the arm whose block is full first, the rounds of
     each arm until then, and the people; None if no block is closed by its own count.
 
     Args:
         planned: the arm that gets the other people.
     """
-    shares = dict.fromkeys(among, least)
-    shares[planned] = max(least, 1.0 - least * (len(among) - 1))
+    shares = dict(zip(among, drawn.law({}, planned, among), strict=True))
     rooms, times = dict[int, int](), dict[int, float]()
     for arm, share in shares.items():
         room = policy.room(learned, arm)
         if room is None:
             return None
-        rooms[arm] = room
-        times[arm] = room + float(rng.negative_binomial(room, share)) if share < 1.0 else room
+        rooms[arm], times[arm] = room, room if share else math.inf
+        if 0.0 < share < 1.0:
+            times[arm] += float(rng.negative_binomial(room, share))
     full = min(times, key=times.__getitem__)
     people, played = times[full], {full: rooms[full]}
     for arm, share in shares.items():

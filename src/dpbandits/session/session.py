@@ -1977,20 +1977,26 @@ class Session:
         best = policy.best_arm(self._state.learned)
         return True, None if best is None else best.arm
 
-    def _sight(self, delta: float, least: float | None) -> Sight | None:
+    def _sight(self, delta: float, share: float | None) -> Sight | None:
         """Return how many more people the policy takes to name the best arm (see `people_ahead`):
         computed once for each release, less those whose rewards were recorded since.
+
+        Args:
+            share: each arm's least share; None: those that they have.
         """
         state = self._state
         if state.roster.active is not None or state.closing or state.period is not None:
             return None  # what it plays of some arms alone is not foreseen
-        key = state.step, state.policy.arms, delta, least
+        drawn = state.assignment if share is None else Assignment(False, share)
+        if drawn is not None and not drawn.has_least:
+            drawn = None
+        key = state.step, state.policy.arms, delta, share
         if key not in self._sights:
             if any(known[0] != state.step for known in self._sights):
                 self._sights.clear()
             at = state.policy, state.learned, state.step, self.seed, state.history
             try:
-                sight = people_ahead(*at, state.roster.in_play, delta, least)
+                sight = people_ahead(*at, state.roster.in_play, delta, drawn)
             except Exception:  # a user-defined policy; or one at its horizon
                 sight = None
             self._sights[key] = sight
