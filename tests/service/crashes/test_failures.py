@@ -20,7 +20,7 @@ import dpbandits as dpb
 from dpbandits.core.errors import StoreError
 from dpbandits.service import database
 from dpbandits.service.opening import open_store
-from dpbandits.service.operations import Ask, Void, told_pairs
+from dpbandits.service.operations import Ask
 from dpbandits.service.transaction import Host, QueuedCall
 from dpbandits.service.witness import mark_table
 from tests.service.conftest import Open
@@ -279,28 +279,3 @@ def test_a_child_that_closes_its_store_cuts_no_connection_of_its_parent(
 
         in_children(1, work)
         assert server.run(connected) == before != []
-
-
-# Calls that one transaction makes
-
-
-def together(campaign: Any, *ops: Any) -> list[Any]:
-    """What calls answer that are made in one transaction."""
-    calls = [QueuedCall(op) for op in ops]
-    campaign._calls.host._transact(calls)
-    return [call.answer() for call in calls]
-
-
-def test_calls_that_are_done_together_take_a_place_each(make: Open) -> None:
-    campaign = create(make(), privacy_unit="user", max_contributions=2)
-    campaign.ask(user="u")
-    found = together(campaign, *[Ask(user="u")] * 3)
-    assert [each.learn for (each,) in found] == [True, False, False]
-
-
-def test_an_answer_done_together_with_a_void_is_as_one_done_after_it(make: Open) -> None:
-    campaign = create(make())
-    id = campaign.ask().id
-    found = together(campaign, Void(ids=[id]), told_pairs([(id, 1)]))
-    assert found == [["recorded"], ["gone"]]
-    assert campaign.tell(id, 1) == "gone"

@@ -27,7 +27,7 @@ from dpbandits.service.witness import Witness
 from tests.service.counted import Failing, Watching
 from tests.service.http.web import app_of
 from tests.service.machine import Time
-from tests.service.timelines import Lite, store_of
+from tests.service.timelines import Lite, store_of, two_stores
 
 
 @pytest.fixture(autouse=True)
@@ -293,34 +293,61 @@ def test_a_stopping_rule_finishes_once(segments: Any, lite: Lite) -> None:
     assert len(noise.sums) == before + 1
 
 
-TOGETHER: dict[str, Callable[[list[Any]], Any]] = {
-    "ask": lambda ids: ops.Ask(count=12),
-    "tell": lambda ids: ops.told_pairs([(id, 1) for id in ids[:3]]),
-    "expire": lambda ids: ops.Expire.model_validate({"ids": ids[2:4]}),
-    "void": lambda ids: ops.Void.model_validate({"ids": ids[3:5]}),
-    "retire": lambda ids: ops.RetireArm(arm="b"),
-    "pause": lambda ids: ops.PauseArm(arm="b"),
-    "resume": lambda ids: ops.ResumeArm(arm="b"),
-    "add": lambda ids: ops.AddArm(arm="c"),
-    "settle": lambda ids: ops.Settle(),
+TOGETHER: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
+    "ask": lambda ids, who: ops.Ask(count=12, **who),
+    "refused": lambda _, who: ops.Ask(eligible=("z",), **dict.fromkeys(who, "FR")),
+    "tell": lambda ids, _: ops.told_pairs([(id, 1) for id in ids[:4]]),
+    "expire": lambda ids, _: ops.Expire.model_validate({"ids": ids[2:4]}),
+    "void": lambda ids, _: ops.Void.model_validate({"ids": ids[3:5]}),
+    "retire": lambda ids, _: ops.RetireArm(arm="b"),
+    "pause": lambda ids, _: ops.PauseArm(arm="b"),
+    "resume": lambda ids, _: ops.ResumeArm(arm="b"),
+    "add": lambda ids, _: ops.AddArm(arm="c"),
+    "settle": lambda ids, _: ops.Settle(),
 }
+PEOPLE: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 9}
+PARTS: dict[str, Any] = {"segments": ["DE", "FR"]}
 
 
-def test_any_two_calls_in_one_transaction_are_read_back(lite: Lite) -> None:
-    """What they wrote another process reads; answers are waited for in the other order."""
-    store, fresh = lite.open(), lite.open()
-    policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=5)
-    for at, (one, other) in enumerate(product(TOGETHER, TOGETHER)):
-        options = LATE if at // len(TOGETHER) > at % len(TOGETHER) else {}
-        campaign = store.create(f"{at}", policy, seed=at, **options)
-        ids = [each.id for each in campaign.ask(8)]
-        host = campaign._calls.host
-        host._queue.extend([QueuedCall(TOGETHER[one](ids)), QueuedCall(TOGETHER[other](ids))])
-        host._lock.run(host._run_queue)
-        before = campaign.summary()
-        again = fresh[f"{at}"]
-        assert again.tell(ids[5], 1) == "recorded", (one, other)
-        assert (again.generation, again.summary().asked) == (1, before.asked), (one, other)
+def replied(call: QueuedCall) -> Any:
+    """What a call answers, without names that are drawn by chance."""
+    try:
+        answer = call.answer()
+    except ValueError as error:
+        return repr(error)
+    many = answer if isinstance(answer, list) else [answer]
+    is_asked = isinstance(call.op, ops.Ask)
+    return [each.model_dump(exclude={"id", "campaign"}) if is_asked else each for each in many]
+
+
+def test_any_two_calls_in_one_transaction_are_as_one_after_the_other() -> None:
+    """They answer the same, read the same, and give nobody a place more, though one is refused;
+    another process reads what they wrote.
+    """
+    store, fresh = two_stores(None, Time())
+    policy = dpb.DPKLUCB(arms=["a", "b"], epsilon=1, first=2)
+    for at, pair in enumerate(product(TOGETHER, TOGETHER)):
+        seen, options = list[Any](), ({}, PARTS, LATE, PEOPLE)[at % 4]
+        who = {"user": "ann"} if options is PEOPLE else {}
+        if options is PARTS:
+            who = {"segment": "DE"}
+        for name in (f"one by one {at}", f"together {at}"):
+            noise = dpb.SimulatedNoise(at)
+            campaign = store.create(name, policy, seed=at, noise=noise, **options)
+            ids = [each.id for each in campaign.ask(8, **who)]
+            calls = [QueuedCall(TOGETHER[each](ids, who)) for each in pair]
+            host = campaign._calls.host
+            for some in [calls] if "together" in name else [[each] for each in calls]:
+                host._queue.extend(some)
+                host._lock.run(host._run_queue)
+            again = fresh[name]
+            assert again.tell(ids[5], 1) == "recorded", (pair, options)
+            shown = again.summary().model_dump(exclude={"name", "version", "created"})
+            part = again["DE"] if options is PARTS else again
+            released = [(each.coordinates, each.answers) for each in part.releases()]
+            seen.append([*map(replied, calls), again.ledger, released, shown])
+        assert seen[0] == seen[1], (pair, options)
+        assert again.generation == 1
 
 
 @pytest.mark.parametrize("kind", [ZeroDivisionError, StopIteration])
