@@ -145,9 +145,9 @@ class SideBySide(RuleBasedStateMachine):
         self.asked(which, count, user, segment, context, eligible=eligible)
 
     def asked(
-        self, which: int, count: int, user: int, segment: Any, context: Any, **options: Any
+        self, which: int, count: int, user: int | None, segment: Any, context: Any, **options: Any
     ) -> None:
-        if self.people:
+        if self.people and user is not None:
             options["user"] = f"person {user}"
         if self.segments is not None:
             options["segment"] = segment
@@ -305,9 +305,8 @@ class SideBySide(RuleBasedStateMachine):
             for seconds in (0, 101):
                 self.wait(0, seconds)
                 for which in (0, 1):
-                    self.asked(
-                        which, 2, 9, self.segments and "DE", CONTEXTS[0] if seconds else None
-                    )
+                    user, context = (9, CONTEXTS[0]) if seconds else (None, None)
+                    self.asked(which, 2, user, self.segments and "DE", context)
                     self.answer(which, self.pairs[-24:], seconds)
                 self.both(1, lambda host: host.close("again", **self.ending))
                 self.they_agree()

@@ -113,14 +113,3 @@ def test_a_view_that_cannot_settle_says_as_of_when() -> None:
     trial.noise.times = 0
     assert "As of" not in trial.statement()
     assert trial.read() == [9]
-
-
-def test_a_campaign_that_is_closed_takes_no_empty_reason_and_no_user() -> None:
-    trial = Trial()
-    with pytest.raises(ValueError, match=r"for ever; store\.close\(\)"):
-        trial.campaign.close("")
-    with pytest.raises(TypeError, match="why"):
-        trial.campaign.close()
-    trial.campaign.close("enough", winner="b")
-    with pytest.raises(ValueError, match="no user="):  # as while it was open
-        trial.campaign.ask(user="ann")

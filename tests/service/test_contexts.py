@@ -292,19 +292,6 @@ def test_a_closed_campaign_is_opened_again(lite: Lite) -> None:
     assert all(row[-1] is None for row in rows(lite, "decision"))
 
 
-def test_a_winner_is_shown_without_context(lite: Lite) -> None:
-    store = lite.open()
-    campaign, session = create(store), dpb.Session(policy(), noise=dpb.SimulatedNoise(1))
-    hosts = [session, campaign, remote(client_of(store))["c"]]
-    for each in hosts:
-        with pytest.raises(ValueError, match="context"):
-            each.ask()
-    for each in hosts:
-        each.close("enough", winner=1)
-        shown = [each.ask(), each.ask(context=PLACES[0]), *each.ask(2)]
-        assert {(one.action, one.learn) for one in shown} == {(1, False)}
-
-
 def test_predictions_say_that_one_person_counts_repeatedly(lite: Lite) -> None:
     store, people = lite.open(), {"privacy_unit": "user", "max_contributions": 3}
     session = dpb.Session(policy(), **people, noise=dpb.SimulatedNoise(1))

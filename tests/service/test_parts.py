@@ -142,12 +142,14 @@ def test_what_is_done_to_arms_people_and_the_campaign(store: Any) -> None:
     assert {campaign.tell(each, 1) for each in asked[20:]} == {"gone"}
     with pytest.raises(TypeError, match="stopping rule"):
         campaign.finish()
+    early = [campaign.ask(user=user, key=f"of {user}") for user in range(60, 66)]
     for _ in range(2):
         campaign.close("enough", winner="c", by="ada")  # which holdout people never saw
     said = " ".join(campaign["policy"].statement().split())
     assert "Who did what, as they said: retire arm b by me; closed by ada." in said
     for user in (*(on(campaign, side)[0] for side in SIDES), None, " "):
         assert campaign.ask(user=user).label == "c"
+    assert [campaign.ask(user=user, key=f"of {user}") for user in range(60, 66)] == early
 
 
 def test_a_statement_says_that_it_names_the_newest_changes_only(store: Any) -> None:

@@ -145,23 +145,6 @@ def test_two_spellings_are_one_person(store: Any, parts: Any) -> None:
 
 
 @EACH_PARTS
-def test_a_winner_is_shown_to_whoever_comes(store: Any, parts: Any) -> None:
-    campaign, policy = create(store, **TWICE, **parts), dpb.DPKLUCB(arms=2, epsilon=1)
-    session = dpb.Session(policy, **TWICE, noise=dpb.SimulatedNoise(1))
-    hosts = {session: {}, campaign: where(parts), remote(client_of(store))["c"]: where(parts)}
-    for host, at in hosts.items():
-        with pytest.raises(ValueError, match="user="):
-            host.ask(**at)
-    for host in (session, campaign):
-        host.close("enough", winner=1)
-    for host, at in hosts.items():
-        assert {one.action for one in (host.ask(**at), *host.ask(2, **at))} == {1}
-    for user in range(9):  # on either side of a holdout
-        first = campaign.ask(user=user, key=f"{user}", **where(parts))
-        assert campaign.ask(user=user, key=f"{user}", **where(parts)) == first
-
-
-@EACH_PARTS
 def test_nobody_has_an_empty_id(store: Any, parts: Any) -> None:
     campaign = create(store, **TWICE, **parts)
     calls = [lambda name: campaign.do(Ask(user=name, **where(parts))), campaign.erase]
