@@ -2,9 +2,6 @@
 store, after failures and restored copies.
 """
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 import dpbandits as dpb
@@ -48,17 +45,3 @@ def test_a_batch_of_a_lost_timeline_is_not_read_again(lite: Lite, many: list[int
         assert status == ("gone" if releases else "recorded")
     assert campaign.summary().asked == (0 if releases else 3)
     assert campaign.record("a", (3, 2), key="another") == "recorded"
-
-
-def test_a_witness_without_batches_gets_a_table_of_them(lite: Lite) -> None:
-    """It was made by an earlier dpbandits."""
-    with lite.open() as store:
-        create(store, POLICY)
-    with closing(sqlite3.connect(lite.witness)) as witness:
-        witness.execute("DROP TABLE dpbandits_witness_batch")
-        witness.commit()
-        assert lite.open()["c"].record("a", (3, 2), key="w") == "recorded"
-        query = "SELECT COUNT(*) FROM dpbandits_witness_batch"
-        assert witness.execute(query).fetchone() == (1,)
-        with pytest.raises(sqlite3.IntegrityError, match="append only"):
-            witness.execute("DELETE FROM dpbandits_witness_batch")
