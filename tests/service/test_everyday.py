@@ -52,11 +52,13 @@ def test_decisions_are_all_of_them(make: Open, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("dpbandits.service.campaign.PAGE_ROWS", 3)
     store = make(noise=dpb.SimulatedNoise(1))
     campaign = store.create("trial", POLICY)
-    campaign.ask(7, eligible=["blue", "green"])
+    asked = campaign.ask(7, eligible=["blue", "green"])
+    campaign.tell(asked[2], 1)
     for seen in (campaign, remote(client_of(store))["trial"]):
         table = seen.decisions()
         assert [row.id for row in table] == [row.id for row in table.rows] == [*range(1, 8)]
         assert len(table) == table.to_polars().height == len(table.to_pandas()) == 7
+        assert [row.id for row in table if not row.waiting] == [3]
         assert [row.id for row in seen.decisions(after=5)] == [6, 7]
         assert [row.id for row in seen.decisions(limit=2)] == [1, 2]
         assert seen.decisions(limit=2).after == 2

@@ -18,6 +18,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.service.server.app import make_app
+from dpbandits.service.server.serving import run_maintenance
 from tests.service.timelines import create, turns
 
 pytestmark = pytest.mark.usefixtures("migrations")
@@ -211,13 +212,17 @@ def test_a_store_that_is_closed_empties_the_log_though_others_have_it(
         assert other["c"].summary().told == 8
 
 
-def test_a_server_that_stops_empties_the_log(
+def test_a_server_empties_the_log_now_and_then_and_as_it_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)
     with opened(tmp_path, key=None) as store:
-        told_one_by_one(store, 8)
-        app = make_app(store)
+        campaign, app = told_one_by_one(store, 8), make_app(store)
+        assert len(written(tmp_path, SUMS)) > 1
+        run_maintenance(store, {})
+        assert len(written(tmp_path, SUMS)) == 1
+        for decision in campaign.ask(8):
+            campaign.tell(decision, 1)
 
         async def stopped() -> None:
             async with app.router.lifespan_context(app):
