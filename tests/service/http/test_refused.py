@@ -317,6 +317,9 @@ def test_bodies_and_heads_have_an_end(here: Here) -> None:
     endless = {**JSON, "content-length": "2".zfill(5_000)}
     assert client.post(where, content=b"[]", headers=endless).status_code == 413
     assert client.post(where, content=b"[]", headers={}).status_code == 415
+    later = {**JSON, "connection": "upgrade", "upgrade": "h2c"}
+    assert "without an Upgrade header" in client.post(where, content=b"[]", headers=later).text
+    assert client.get("/healthz", headers=later).status_code == 200
     for headers in {f"x-{at}": "a" for at in range(100)}, {"x": "a" * 40_000}:
         answer = client.get("/healthz", headers=headers)
         assert answer.status_code == 431

@@ -696,8 +696,14 @@ def refused_before(request: Request, hosts: frozenset[str] | None) -> Response |
     length = headers.get("content-length", "0")
     if re.fullmatch("[0-9]{1,9}", length) is None or int(length) > LARGEST_BODY:
         return refusal_of(413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
-    kind, has_body = headers.get("content-type", ""), "transfer-encoding" in headers
-    if (length != "0" or has_body) and not kind.startswith("application/json"):
+    has_body = length != "0" or "transfer-encoding" in headers
+    if has_body and "upgrade" in headers:  # the parser drops the body
+        return refusal_of(
+            400,
+            "Expected HTTP/1.1 without an Upgrade header, as of a client that tries HTTP/2 first. "
+            "Nothing was done.",
+        )
+    if has_body and not headers.get("content-type", "").startswith("application/json"):
         return refusal_of(415, "Expected a body of type application/json.")
     return None
 
