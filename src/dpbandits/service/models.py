@@ -16,14 +16,14 @@ from pydantic import (
     Field,
     PlainSerializer,
     create_model,
-    field_serializer,
-    field_validator,
 )
 
 from dpbandits.core.inputs import converted
+from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.forecasting.forecast import ExpectedLoss
+from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.contexts import Predictions
@@ -43,7 +43,20 @@ Exact = Annotated[
 class Record(BaseModel):
     """A reply, or a row of one."""
 
-    model_config = ConfigDict(frozen=True, hide_input_in_errors=True, from_attributes=True)
+    model_config = ConfigDict(
+        frozen=True,
+        hide_input_in_errors=True,
+        from_attributes=True,
+        ser_json_timedelta="float",
+    )
+
+
+if TYPE_CHECKING:  # as for `Decision`, whatever is validated
+    AnyAction = Any
+    Observed = tuple[int, ...] | Any
+    Named = str | Any
+else:
+    AnyAction, Observed, Named = Action, tuple[int, ...] | None, ArmLabel
 
 
 class LedgerLine(Record):
@@ -90,18 +103,13 @@ class StoredDecision(Record):
     """
 
     id: int
-    action: Any
-    label: Any
+    action: AnyAction
+    label: Named
     propensity: float | None
-    eligible: Any
+    eligible: tuple[int | str, ...] | None
     learn: bool
     asked_at: float
     waiting: bool | None
-
-    @field_validator("action", "label", "eligible", mode="before")
-    @classmethod
-    def _frozen(cls, value: Any) -> Any:
-        return tuple(value) if isinstance(value, list) else value
 
 
 @final
@@ -411,10 +419,6 @@ class Scope(Record):
     def left(self) -> Fraction:
         """What further campaigns may take."""
         return self.epsilon - self.spent
-
-    @field_serializer("window", when_used="json")
-    def _seconds(self, window: timedelta | None) -> float | None:
-        return None if window is None else window.total_seconds()
 
     @classmethod
     def of(cls, row: ScopeRow, taken: Mapping[str, str]) -> Self:

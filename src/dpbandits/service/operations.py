@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from numbers import Integral
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -41,12 +40,10 @@ from pydantic import (
 from dpbandits.core.contexts import TableRow, by_name, labels_of
 from dpbandits.core.errors import HorizonError, MessageError, RewardError
 from dpbandits.core.inputs import as_int, is_line, number, opaque, shown, whole_number
-from dpbandits.core.plan import Action
 from dpbandits.local.messages import report_from_json
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import flaw, no_number, read_or_none, reward_parts
-from dpbandits.policies.contract import ArmLabel
-from dpbandits.service.models import Record
+from dpbandits.service.models import AnyAction, Named, Observed, Record
 from dpbandits.service.parts import Part, held_answers_of, known_decisions, leave_due
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
@@ -103,14 +100,6 @@ TellStatus = Literal["recorded", "already", "unknown", "gone"]
 decision. gone: it is void, its time has passed, a restored database gave it up, or its policy is
 past its horizon.
 """
-
-
-if TYPE_CHECKING:  # as for `Decision`, whatever is validated
-    AnyAction = Any
-    Observed = tuple[int, ...] | Any
-    Named = str | Any
-else:
-    AnyAction, Observed, Named = Action, tuple[int, ...] | None, ArmLabel
 
 
 class CampaignDecision(Record):
