@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, final
@@ -332,8 +333,7 @@ def copy_of_error(error: StoreError | WitnessError) -> StoreError | WitnessError
     """Return a copy of an error without its traceback. One error raised in several threads would
     collect the frames of all of them, and the rewards in these.
     """
-    made = type(error)(*error.args)
-    made.__dict__.update(error.__dict__)
+    made = copy(error)
     made.__cause__ = None if error.__cause__ is None else error.__cause__.with_traceback(None)
     return made
 
