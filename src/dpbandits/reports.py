@@ -320,17 +320,17 @@ def environment_part(results: Results, name: str, figures: list[Picture]) -> dic
         ],
         "figures": figures,
         "panels": [
-            (panel.title, panel_rows(results, panel))
+            (panel.title, panel_rows(results, panel, (*COLUMNS, PROMISE)))
             for panel in panels_of(results)
             if panel.environment == name
         ],
     }
 
 
-def panel_rows(results: Results, panel: Panel) -> Rows:
+def panel_rows(results: Results, panel: Panel, columns: tuple[Column, ...]) -> Rows:
     """The panel's table; policies without privacy are set back."""
     plain = compared(results, panel)["guarantee"].is_null()
-    return list(zip(plain, table_rows(results, panel, (*COLUMNS, PROMISE)), strict=True))
+    return list(zip(plain, table_rows(results, panel, columns), strict=True))
 
 
 def policy_rows(results: Results) -> Rows:

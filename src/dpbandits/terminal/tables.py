@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dpbandits.pages import templates
-from dpbandits.plots import Panel, compared, panels_of
-from dpbandits.reports import COLUMNS, COST, POLICY, TAILS, Column, answers, publish, table_rows
+from dpbandits.plots import Panel, panels_of
+from dpbandits.reports import COLUMNS, COST, POLICY, TAILS, Column, answers, panel_rows, publish
 from dpbandits.sweeps.cells import require_writable
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.results import Results
@@ -50,10 +50,9 @@ def comparison(
         table.add_column(
             head, justify="right" if column.number else "left", no_wrap=True, vertical="bottom"
         )
-    private = compared(results, panel)["guarantee"].is_not_null()
-    for row, own in zip(table_rows(results, panel, columns), private, strict=True):
+    for is_set_back, row in panel_rows(results, panel, columns):
         # text: a label may hold [brackets]
-        table.add_row(*map(Text, row), style="" if own else "dim")
+        table.add_row(*map(Text, row), style="dim" if is_set_back else "")
     return table
 
 
@@ -89,8 +88,8 @@ def run_here(
         console.print(f"{tally(results)}\nCells are in {out / 'cells'}.", soft_wrap=True)
 
 
-def show_results(results: Results, *, console: Console, command: str) -> Path:
-    """Write everything into the sweep's folder, and print the tables; returns the HTML page."""
+def show_results(results: Results, *, console: Console, command: str) -> None:
+    """Write everything into the sweep's folder, and print the tables."""
     out = results.out
     console.print(f"{tally(results)}\n", highlight=False)
     with console.status("drawing figures"):
@@ -102,4 +101,3 @@ def show_results(results: Results, *, console: Console, command: str) -> Path:
     console.print(SIMULATED, style="dim")
     where = f"\nFigures in {out / 'figures'}, tables in {out} (Parquet and CSV).\nPage: {page}"
     console.print(where, markup=False, highlight=False, soft_wrap=True)
-    return page
