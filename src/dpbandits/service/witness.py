@@ -359,15 +359,7 @@ class Witness:
         Args:
             call: a hash of the call's key.
         """
-        c = batch_table.c
-        with self._writing() as connection:
-            generation_of_batch = connection.execute(
-                select(c.generation).where(c.call == call)
-            ).scalar()
-            if generation_of_batch is None:
-                values = {"call": call, "generation": generation}
-                connection.execute(insert(batch_table), [values])
-        return generation if generation_of_batch is None else int(generation_of_batch)
+        return int(self._kept(batch_table.c.generation, {"call": call}, generation))
 
     def scope(self, name: str) -> ScopeMark | None:
         """How a budget over campaigns was seen to stand."""
@@ -392,13 +384,15 @@ class Witness:
         """32 secret bytes, made once and kept: of them campaigns that join a scope have their uids,
         and under them calls of a store without a key are known.
         """
-        query = select(secret_table.c.secret).where(secret_table.c.id == 1)
+        return bytes(self._kept(secret_table.c.secret, {"id": 1}, secrets.token_bytes(32)))
+
+    def _kept(self, column: Column[Any], row: Mapping[str, Any], value: Any) -> Any:
+        """What a row has in this column. A row that there is not is made, with this value."""
         with self._writing() as connection:
-            row = connection.execute(query).scalar()
-            if row is None:
-                row = secrets.token_bytes(32)
-                connection.execute(insert(secret_table), [{"id": 1, "secret": row}])
-        return bytes(row)
+            kept = connection.execute(select(column).filter_by(**row)).scalar()
+            if kept is None:
+                connection.execute(insert(column.table), [{**row, column.name: value}])
+        return value if kept is None else kept
 
     def close(self) -> None:
         """Let go of the witness."""
