@@ -469,19 +469,15 @@ class Ask(OperationModel):
             raise refusal("edited_reply") from None
         # a closed holdout shows the policy side's decisions to holdout people, too
         for part in self.parts(tx) if tx.layout.rule is None else tx.parts():
-            places = known_decisions([each.id for each in decisions], part, tx.rows)
+            ids = [each.id for each in decisions]
+            named, known = part.names.opened(ids), known_decisions(ids, part, tx.rows)
             if all(
-                self._is_new(each, part)
-                or (known is not None and known[0].generation >= part.head.generation)
-                for each, known in zip(decisions, places, strict=True)
+                (name is not None and name.nonce == part.nonce)  # this very transaction made it
+                or (stored is not None and stored[0].generation >= part.head.generation)
+                for name, stored in zip(named, known, strict=True)
             ):
                 return decisions
         raise refusal("given_up")
-
-    def _is_new(self, decision: CampaignDecision, part: Part) -> bool:
-        """Whether this very transaction made it."""
-        (place,) = part.names.opened([decision.id])
-        return place is not None and place.nonce == part.nonce
 
 
 def decisions_of(
