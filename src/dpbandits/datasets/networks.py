@@ -6,7 +6,7 @@ providers, and social networks as SNAP has them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -108,9 +108,7 @@ class Network:
         if self.directed:
             return self
         back = tuple((v, u) for u, v in self.edges)
-        return Network(
-            self.nodes, self.edges + back, True, np.tile(self.cost, 2), self.ends_only, self.dropped
-        )
+        return replace(self, edges=self.edges + back, directed=True, cost=np.tile(self.cost, 2))
 
     def simple(self) -> Network:
         """Without loops, and of edges that join the same nodes (the same way, if directed) only the
@@ -131,12 +129,12 @@ class Network:
         mine = part == np.bincount(part).argmax()
         numbers = np.cumsum(mine) - 1
         inside = [edge for edge, (u, _) in enumerate(self.edges) if mine[u]]
-        return Network(
+        return replace(
+            self,
             nodes=tuple(name for name, stays in zip(self.nodes, mine, strict=True) if stays),
             edges=tuple(
                 (int(numbers[u]), int(numbers[v])) for u, v in (self.edges[edge] for edge in inside)
             ),
-            directed=self.directed,
             cost=self.cost[inside],
             ends_only=tuple(int(numbers[node]) for node in self.ends_only if mine[node]),
             dropped=self.dropped + int((~mine).sum()),
@@ -160,14 +158,7 @@ class Network:
             edges: their numbers, in the order in which they are kept.
         """
         chosen = list(edges)
-        return Network(
-            self.nodes,
-            tuple(self.edges[e] for e in chosen),
-            self.directed,
-            self.cost[chosen],
-            self.ends_only,
-            self.dropped,
-        )
+        return replace(self, edges=tuple(self.edges[e] for e in chosen), cost=self.cost[chosen])
 
 
 def parts(nodes: int, edges: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
