@@ -6,11 +6,18 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from dpbandits.core.errors import Error
 
 console = Console()
 errors = Console(stderr=True)
+
+
+def natural_width(table: Table, console: Console) -> int:
+    """Columns the table would take if there were enough."""
+    return console.measure(table, options=console.options.update(width=10_000)).maximum
+
 
 QUICK_HELP = (
     "Smaller: with the sweep file's \\[quick] overrides; without any, at most 10 runs of 10,000 "

@@ -27,7 +27,7 @@ from dpbandits.forecasting.outcome import (
     notes_of,
     span_ends,
 )
-from dpbandits.terminal.console import console, one_line_errors
+from dpbandits.terminal.console import console, natural_width, one_line_errors
 
 
 def forecast_command(
@@ -163,8 +163,7 @@ def require_goals(within: float | None, out: Path | None) -> None:
 def show_forecast(found: Forecast, within: float | None, out: Path | None) -> None:
     """The table, what ε can be afforded, and the files that were asked for."""
     table = forecast_table(found)
-    needed = console.measure(table, options=console.options.update(max_width=1_000)).maximum
-    if needed <= console.width:
+    if natural_width(table, console) <= console.width:
         console.print(table)
         console.print(meanings(found))
     else:  # a cell that is cut is another number

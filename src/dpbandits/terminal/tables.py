@@ -15,6 +15,7 @@ from dpbandits.sweeps.cells import require_writable
 from dpbandits.sweeps.config import Config
 from dpbandits.sweeps.results import Results
 from dpbandits.sweeps.run import progress_on, run_sweep, tally
+from dpbandits.terminal.console import natural_width
 
 SIMULATED = "Noise is simulated (seeded): right for experiments, no protection for anybody's data."
 
@@ -54,11 +55,6 @@ def comparison(
         # text: a label may hold [brackets]
         table.add_row(*map(Text, row), style="dim" if is_set_back else "")
     return table
-
-
-def natural_width(table: Table, console: Console) -> int:
-    """Columns the table would take if there were enough."""
-    return console.measure(table, options=console.options.update(width=10_000)).maximum
 
 
 def run_here(
