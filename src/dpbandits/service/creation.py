@@ -11,7 +11,7 @@ from hashlib import sha256
 from inspect import signature
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from dpbandits.core.errors import EditedRowsError
 from dpbandits.core.inputs import (
@@ -27,7 +27,7 @@ from dpbandits.noise.sources import SecureNoise, SimulatedNoise
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.cumulative import DPKLUCB
 from dpbandits.policies.named import EVERY_POLICY, close_to
-from dpbandits.service.models import SentGuardrail
+from dpbandits.service.models import Body
 from dpbandits.service.operations import MOST_ARMS, Items
 from dpbandits.service.parts import compact, first_change
 from dpbandits.service.refusals import code_for, refusal
@@ -74,14 +74,22 @@ DOUBLING = 2.0
 # What is sent
 
 
-class RangeModel(BaseModel):
+class RangeModel(Body):
     """The declared range of rewards."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
     low: float
     high: float
     clip: bool = False
     minimise: bool = False
+
+
+class GuardrailModel(Body):
+    """The second number of each record that is watched: see `Guardrail`."""
+
+    name: str
+    limit: float
+    confidence: float = 0.95
+    default: float = 0.0
 
 
 Seconds = Annotated[
@@ -95,7 +103,7 @@ Share = str | float
 TIMES = ("window", "attribution_window", "period")
 
 
-class NewCampaign(BaseModel):
+class NewCampaign(Body):
     """A new campaign: its name, its policy by name and arguments, and options of `Session`.
 
     Args:
@@ -107,7 +115,6 @@ class NewCampaign(BaseModel):
         key: a word of the caller's: sent again with it, the campaign is made once.
     """
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
     name: str = Field(min_length=1, max_length=100)
     policy: dict[str, Any]
     rewards: RangeModel | None = None
@@ -125,7 +132,7 @@ class NewCampaign(BaseModel):
     segments: Items[str] | None = None
     holdout: Share | None = None
     control: str | int | None = None
-    guardrail: SentGuardrail | None = None
+    guardrail: GuardrailModel | None = None
     responsible: str | None = Field(default=None, max_length=LONGEST_WHY)
     scope: str | None = None
     unsealed: bool | None = None

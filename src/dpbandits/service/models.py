@@ -27,6 +27,7 @@ from dpbandits.policies.contract import ArmLabel
 from dpbandits.service.tables import ScopeRow
 from dpbandits.session.beliefs import Belief, Beliefs, SideMean, Uplift
 from dpbandits.session.contexts import Predictions
+from dpbandits.session.guardrail import Guardrail
 from dpbandits.session.lift import ArmLift, ArmPart, Lift, Shares
 from dpbandits.session.ranges import Range
 from dpbandits.session.saving import as_plain
@@ -38,6 +39,12 @@ Exact = Annotated[
     Fraction, BeforeValidator(Fraction), PlainSerializer(str, return_type=str, when_used="json")
 ]
 """An exact fraction; in JSON a text such as "1/2"."""
+
+
+class Body(BaseModel):
+    """What a caller sends, or a part of it. A field that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
 
 
 class Record(BaseModel):
@@ -308,6 +315,7 @@ SentLift = sent_as(Lift, rows=listed(sent_as(ArmLift)))
 SentShares = sent_as(Shares, rows=listed(sent_as(ArmPart)))
 SentEvents = listed(sent_as(SessionEvent))
 SentLoss = sent_as(ExpectedLoss)
+SentGuardrail = sent_as(Guardrail)
 
 LISTED = BeforeValidator(lambda numbers: np.asarray(numbers).tolist())
 SentPredictions = sent_as(
@@ -376,15 +384,6 @@ class Recent(Record):
     after: int
     until: int
     arms: tuple[ArmShare, ...]
-
-
-class SentGuardrail(Record):
-    """The second number of each record that is watched: see `Guardrail`."""
-
-    name: str
-    limit: float
-    confidence: float = 0.95
-    default: float = 0.0
 
 
 class Rights(Record):

@@ -27,9 +27,7 @@ from uuid import UUID
 
 import numpy as np
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     Strict,
     ValidationError,
@@ -43,7 +41,7 @@ from dpbandits.core.inputs import as_int, is_line, number, opaque, shown, whole_
 from dpbandits.local.messages import report_from_json
 from dpbandits.mechanisms.randomizers import Report
 from dpbandits.mechanisms.rewards import flaw, no_number, read_or_none, reward_parts
-from dpbandits.service.models import AnyAction, Named, Observed, Record
+from dpbandits.service.models import AnyAction, Body, Named, Observed, Record
 from dpbandits.service.parts import Part, held_answers_of, known_decisions, leave_due
 from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
@@ -279,14 +277,13 @@ Arm = Annotated[Any, BeforeValidator(plain_whole)]
 User = Annotated[Any, BeforeValidator(plain_user)]
 
 
-class OperationModel(BaseModel):
+class OperationModel(Body):
     """What a caller sends.
 
     Args:
         key: chosen by the caller. A repeated call with this key runs once; both get one reply.
     """
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
     name: ClassVar[str]
     role: ClassVar[Role] = "admin"
     reply: ClassVar[type[Reply]] = Done
@@ -522,12 +519,11 @@ def require_control(tx: Transaction, eligible: Sequence[Any] | None) -> None:
 StrictNumber = Annotated[float, Strict()]
 
 
-class TellItem(BaseModel):
+class TellItem(Body):
     """An answer: the id of a decision with its reward, or in the local model with the device's
     report.
     """
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
     id: str = Field(max_length=100)
     reward: StrictNumber | Items[StrictNumber] | None = Field(default=None, repr=False)
     report: str | None = Field(default=None, repr=False)

@@ -295,6 +295,15 @@ def test_a_field_that_is_not_known_is_named_if_it_is_like_a_name(here: Here) -> 
     body = [{"id": ID, "reward": 1, "comment": "fine"}]
     said = refused(here, "/trial/tell", body).json()
     assert said["errors"] == [{"where": "0.comment", "what": what}]
+    rail = {"name": "refunds", "limit": 0.2, "confidense": 0.99}
+    made = {"name": "x", "policy": {"name": "KLUCB", "arms": 2}, "guardrail": rail}
+    scope = {"name": "x", "epsilon": "1", "key": "k"}
+    for path, sent, where in (
+        ("campaigns", made, "guardrail.confidense"),
+        ("scopes", scope, "key"),
+    ):
+        said = here[1].post(f"/v1/{path}", json=sent).json()
+        assert said.get("errors") == [{"where": where, "what": what}]
 
 
 def test_views_of_a_segment_that_is_none_or_not_said() -> None:

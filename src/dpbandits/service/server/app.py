@@ -37,6 +37,7 @@ from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.creation import NewCampaign, policy_from
 from dpbandits.service.models import (
+    Body,
     DecisionPage,
     Problem,
     Rights,
@@ -407,7 +408,7 @@ def signed(call: Callable[..., Any], **params: tuple[Any, Any]) -> Callable[...,
     return call
 
 
-class NewScope(BaseModel):
+class NewScope(Body):
     """A budget over campaigns. epsilon: an exact number as text, "4" or "1/2"; of a scope that
     there is, it may be left out.
     """
