@@ -205,7 +205,8 @@ def read_set(place: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
     if (text := member(place, "movies.csv")) and (data := member(place, "ratings.csv")):
         listed = pl.read_csv(text, columns=["movieId", "title", "genres"])
-        ratings = pl.read_csv(data, columns=["userId", "movieId"])
+        rated = ["userId", "movieId"]  # the file may have them in another order
+        ratings = pl.read_csv(data, columns=rated).select(rated)
         listed = listed.select(pl.col("movieId").cast(pl.Int64).alias("film"), "title", "genres")
     elif (text := member(place, "movies.dat")) and (data := member(place, "ratings.dat")):
         # number::title::genres; a title may hold a colon, or two
