@@ -214,6 +214,24 @@ def test_a_policy_that_plays_the_first_arm_only_is_found() -> None:
         CHECKS["beats_uniform"](Keeping(arms=3, epsilon=1, what=0))
 
 
+@policy_dataclass
+class Restless(Keeping):
+    """It plans after each round, and does not say so."""
+
+    what: Any = ""
+    plans: ClassVar[int] = 0
+
+    def plan(self, state: Any, rng: Any) -> Hold:
+        Restless.plans += 1
+        return Hold(self.arms - 1, 1, ())
+
+
+def test_a_policy_that_plans_after_each_round_is_checked_in_time() -> None:
+    """A million rounds took minutes."""
+    CHECKS["beats_uniform"](Restless(arms=3, epsilon=1))
+    assert Restless.plans < 20_000
+
+
 def test_what_is_no_policy_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Expected a policy such as .* got 'DPKLUCB'"):
         check_policy("DPKLUCB")  # type: ignore[arg-type]

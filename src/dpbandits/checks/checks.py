@@ -303,6 +303,9 @@ take long there are more compiled ones for each: 21 and 252 tell as much as 24 a
 BY_BATCHES = ((12, 800, 3200), (120, 400, 1600), (20_000, 200, 800))
 """The same for policies that are played block by block."""
 
+MOST_EVENTS = 200
+"""Events in the first thousand rounds from which on a plain run is a short one."""
+
 MANY = 100
 """From this number of runs on, the tests use limiting laws."""
 
@@ -378,8 +381,10 @@ def beats_uniform(policy: Policy) -> None:
     if policy.arms == 1:
         return
     environment = Bernoulli([0.05] * (policy.arms - 1) + [0.95])
-    _, compiled = choose_player(policy, environment, 1000, 22, compiled=True)
-    fast = compiled or not (policy.about.every_round or policy.about.randomised)
+    _, fast = choose_player(policy, environment, 1000, 22, compiled=True)
+    if not fast:
+        short = simulate(policy, environment, min(1000, horizon_of(policy)), seed=22, at=[])
+        fast = short.events[0] < MOST_EVENTS
     rounds = min(100_000 if fast else 3_000, horizon_of(policy))
     runs = simulate(policy, environment, rounds, runs=10 if fast else 3, seed=22, at=[rounds])
     uniform = rounds * blind_regret(policy, environment)
