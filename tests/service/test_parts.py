@@ -214,7 +214,7 @@ SINGLE = Assignment(True, 0.0, ((1, 0.1),))
         ({}, "batch", False, None),
         ({"guardrail": dpb.Guardrail("refunds", 0.9)}, None, False, None),
         ({}, "pause", False, None),
-        ({}, "drop", False, None),
+        ({}, "drop", True, None),
     ],
 )
 def test_a_loss_is_that_of_the_policy_s_own_choices(

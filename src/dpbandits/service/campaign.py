@@ -589,12 +589,12 @@ class Campaign:
 
     def expected_loss(self) -> ExpectedLoss | None:
         """What people whose outcomes were recorded are expected to have lost to privacy, were the
-        arms' means what was released, and answers there at once (see `ExpectedLoss`). It is
-        simulated, which costs no privacy and takes some seconds, or half a minute where many arms
-        have least shares. None where it cannot be said: before every arm has a released mean, for
-        super arms, decisions by context and holdout people, and where not all were chosen for in
-        the way that is simulated: with periods, a guardrail, which adds noise, recorded batches or
-        `eligible=`, once arms have come or gone or open blocks were dropped, and where people keep
+        arms' means what was released, rewards at the ends of their range, and answers there at once
+        (see `ExpectedLoss`). It is simulated, which costs no privacy and takes some seconds, or
+        half a minute where many arms have least shares. None where it cannot be said: before every
+        arm has a released mean, for super arms, decisions by context and holdout people, and where
+        not all were chosen for in the way that is simulated: with periods, a guardrail, which adds
+        noise, recorded batches or `eligible=`, once arms have come or gone, and where people keep
         their arm for visits that are learned from, too.
 
         Raises:

@@ -471,7 +471,8 @@ def has_chosen_all(session: Session) -> bool:
     keeps one from a visit that was learned from, nobody was assigned elsewhere, shares do not stand
     still for a period, the same arms were in play all the time, and no guardrail adds noise.
     """
-    if session._state.events or session._state.roster.active is not None:
+    changed = any(event.what != "drop" for event in session._state.events)
+    if changed or session._state.roster.active is not None:
         return False
     people = session._tables.people
     keeps = people is not None and people.kept is not None

@@ -401,7 +401,8 @@ class SampleRatio(Tabular):
 
     def alarm(self, level: float = LEVEL) -> bool:
         """Whether traffic is not as planned, or answers differ by arm; false with probability
-        `level` at most, however often one looks (and as much more for each fence of a campaign).
+        `level` at most, however often one looks (in each segment or side of a holdout, and as much
+        more for each fence of a campaign).
         """
         if self.answers is not None and self.answers.evidence <= OF_ANSWERS * level:
             return True
