@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.checks import check_policy
 from dpbandits.mechanisms.cells import Counts
 from dpbandits.policies.joint_contexts import REPEATS, SHRINK
 
@@ -48,3 +49,12 @@ def test_what_is_foreseen_is_how_public_contexts_are_decided() -> None:
     assert (shares > 0).any(axis=1).all()
     assert POLICY.foreseen(POLICY.init())[0].tolist() == shares.tolist(), "by public coins"
     assert REPEATS * shares.sum() == pytest.approx(REPEATS)
+
+
+class Own(dpb.JointDPLinTS):
+    """A user-defined policy of the kind."""
+
+
+def test_a_user_defined_policy_passes_its_checks() -> None:
+    """No document of it could be loaded."""
+    check_policy(Own(arms=2, features=2, epsilon=2, public_contexts=people(40)))

@@ -427,7 +427,7 @@ def releases_survive_json(policy: JointDPLinTS) -> None:
     for at, context in enumerate(visitors(policy.dimension, many, 41)):
         if at % 17 == 3:
             text = broken.to_json()
-            broken = JointDPSession.from_json(text, noise=SimulatedNoise(42))
+            broken = JointDPSession.from_json(text, policy=policy, noise=SimulatedNoise(42))
         pair = whole.ask(context), broken.ask(context)
         require(pair[0].action == pair[1].action, f"After loading, decision {at + 1} differs.")
         waiting.append(pair)

@@ -559,12 +559,18 @@ class JointDPSession:
 
     @classmethod
     def from_json(
-        cls, text: str, *, noise: Noise | None = None, key: bytes | None = None
+        cls,
+        text: str,
+        *,
+        policy: JointDPLinTS | type[JointDPLinTS] | None = None,
+        noise: Noise | None = None,
+        key: bytes | None = None,
     ) -> JointDPSession:
         """The session of a document.
 
         Args:
             text: what `to_json` returned.
+            policy: the policy, or its class, if it is user-defined: a document names no code.
             noise: by default as it was.
             key: that it was saved with.
 
@@ -576,8 +582,8 @@ class JointDPSession:
         # first, so that no error below keeps it in clear
         private = converted(document.pop("private", None), PrivateData, "private")
         public = converted(document.get("public"), PublicData, "public")
-        policy = policy_from_data(public.policy, None)
-        if not isinstance(policy, JointDPLinTS):
+        saved = policy_from_data(public.policy, policy)
+        if not isinstance(saved, JointDPLinTS):
             raise damaged("public.policy is no JointDPLinTS")
         source = noise_to_continue(public.noise, private.noise, noise)
         if key is None and noise is None:
@@ -589,7 +595,7 @@ class JointDPSession:
         def make() -> JointDPSession:
             rewards = None if public.rewards is None else range_from_data(public.rewards)
             options: dict[str, Any] = {"campaign": public.campaign, "waits": public.waits}
-            made = cls(policy, noise=source, seed=private.seed, rewards=rewards, **options)
+            made = cls(saved, noise=source, seed=private.seed, rewards=rewards, **options)
             made._load(public, private)
             return made
 
