@@ -195,6 +195,21 @@ def test_blocks_of_every_form_are_tried(fault: str, message: str) -> None:
     return None
 
 
+class Keyed(LazyForgetful):
+    """Its memory has numbers as keys, which JSON makes texts of: no session could save it."""
+
+    def start(self) -> Any:
+        return {}
+
+    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
+        return {**memory, len(memory): 1}, super().step(None, total, count, noise)[1]
+
+
+def test_a_memory_that_a_session_refuses_to_save_is_named() -> None:
+    with pytest.raises(CheckFailed, match="not the form of a fresh one"):
+        check_mechanism(Keyed(epsilon=ONE, grid=GRID))
+
+
 class Remembers(LazyForgetful):
     """Says that its memory is public, and keeps the exact sum in it."""
 

@@ -18,6 +18,7 @@ from dpbandits.mechanisms import Block, Mechanism
 from dpbandits.noise.protocol import Noise
 from dpbandits.noise.sources import SimulatedNoise
 from dpbandits.session.evidence import NoiseMoments
+from dpbandits.session.saving import as_plain, has_texts_as_keys
 from dpbandits.simulation.transcript import identical
 
 Rounds = tuple[tuple[int, ...], ...]
@@ -230,9 +231,10 @@ def memory_is_kept(trial: MechanismTrial) -> None:
         require(memory == before, f"Release {at + 1} changes its memory in place.")
         again = answer(memory, block, SimulatedNoise(at))
         require(result == again, f"Release {at + 1} uses randomness other than its noise source.")
-        restored = json.loads(json.dumps(memory))
+        plain = as_plain(memory)
+        restored = json.loads(json.dumps(plain))
         require(
-            has_form_of(restored, fresh),
+            has_form_of(restored, fresh) and has_texts_as_keys(plain),
             f"After {at} releases the memory has, after JSON, not the form of a fresh one.",
         )
         _, answers = answer(restored, block, SimulatedNoise(at))

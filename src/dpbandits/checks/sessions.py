@@ -124,7 +124,7 @@ def late_and_missing_tells(policy: Policy) -> None:
     for coordinate, (left, _) in books.ledger.left.items():
         entered[max(0, coordinate)] += left
     require(entered == counts, LOST)
-    require_consistent_ledger(session)
+    require_consistent_counts(session)
 
 
 def require_refusals(session: Session, resolved: list[Decision]) -> None:
@@ -211,7 +211,7 @@ def unplanned_drops(policy: Policy) -> None:
             )
         if round % 97 == 50:
             session = Session.from_json(session.to_json(), policy=policy, noise=SimulatedNoise(32))
-    require_consistent_ledger(session)
+    require_consistent_counts(session)
 
 
 def open_rewards(session: Session) -> int:
@@ -219,7 +219,7 @@ def open_rewards(session: Session) -> int:
     return sum(block.count for block in session._current.folded().books.blocks.values())
 
 
-def require_consistent_ledger(session: Session) -> None:
+def require_consistent_counts(session: Session) -> None:
     """Require that each reward is in a block or left it once, at the guaranteed cost, and that each
     decision was resolved once.
     """
@@ -273,7 +273,7 @@ def arms_come_and_go(policy: Policy) -> None:
             lines == [line for line in session.ledger if line.coordinate == 1],
             "A retired arm was released.",
         )
-    require_consistent_ledger(session)
+    require_consistent_counts(session)
 
 
 def late_rewards(policy: Policy) -> None:
@@ -289,5 +289,5 @@ def late_rewards(policy: Policy) -> None:
             tell_reward(session, decision, some_rewards(policy, decision, rng))
     for decision in pending:
         tell_reward(session, decision, some_rewards(policy, decision, rng))
-    require_consistent_ledger(session)
+    require_consistent_counts(session)
     require(session.pending == (), "A decision is still pending.")
