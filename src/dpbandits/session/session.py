@@ -753,7 +753,9 @@ class Session:
                 event: Event = Told(id, play.counted_as, parts)
             else:
                 where = play.observe or play.action
-                event = self._event(id, play, self._vault.checked(where, reward))
+                event = self._event(
+                    id, play, self._vault.on_grid(self._vault.checked(where, reward))
+                )
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
             del decision, reward, parts, event  # no frame of a release that fails holds a reward
@@ -824,8 +826,8 @@ class Session:
             id, play = view.find_pending(decision, self.campaign)
             self._require_time(id)
             if not self._holds_answers:
-                event = self._event(id, play, self._default(play), why="expired")
-                self._append(view, [event])
+                steps = self._vault.on_grid(self._default(play))
+                self._append(view, [self._event(id, play, steps, why="expired")])
 
     def void(self, decision: Decision | int) -> None:
         """Resolve a decision that was never carried out: nobody was shown it. Nothing is recorded,
@@ -872,11 +874,7 @@ class Session:
                 place = who, period, taken - 1
         return Unread(id, play, "void", place)
 
-    def _event(self, id: int, play: Play, plain: Any, why: str = "told") -> Event:
-        """Return the event of a checked reward."""
-        return self._event_of(id, play, self._vault.on_grid(plain), why)
-
-    def _event_of(self, id: int, play: Play, steps: Any, why: str = "told") -> Event:
+    def _event(self, id: int, play: Play, steps: Any, why: str = "told") -> Event:
         """Return the event of a reward in grid steps."""
         if not play.learn:
             return Unread(id, play, why)
@@ -1086,7 +1084,7 @@ class Session:
             play, held = view.pending[id], self._tables.held
             steps = held[id] if id in held else self._vault.on_grid(self._default(play))
             # it counts as an answer also where the default does: who answered is private
-            view.events.append(self._event_of(id, play, steps))
+            view.events.append(self._event(id, play, steps))
             view.catch_up()
             if view.ready is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
@@ -2195,7 +2193,13 @@ def tell_pairs(
             for name, own in checked.items():
                 sessions[name]._hold_outcomes(own)
             return
-        told = {name: [sessions[name]._event(*one) for one in own] for name, own in checked.items()}
+        told = {
+            name: [
+                sessions[name]._event(id, play, sessions[name]._vault.on_grid(plain))
+                for id, play, plain in own
+            ]
+            for name, own in checked.items()
+        }
         del checked
         names = tuple(told)
         for name in names:
