@@ -20,7 +20,14 @@ from dpbandits.policies import (
 )
 from dpbandits.policies.identification import LAZY
 from dpbandits.policies.stopping import DPExponentialNAS, StoppingRule, Watching
-from dpbandits.simulation.compiled.driver import UNLIMITED, Kernel, generator, law_of, player
+from dpbandits.simulation.compiled.driver import (
+    UNLIMITED,
+    EventPlayer,
+    Kernel,
+    generator,
+    law_of,
+    player,
+)
 from dpbandits.simulation.compiled.jit import (
     challenging,
     challenging_bits,
@@ -161,8 +168,16 @@ IDENTIFIED, DECIDED = range(2)
 
 
 class TopTwo(NamedTuple):
-    """The constants of AdaPTT: `first` is the rounds in an arm's first batch, `keep` the number of
-    newest batches behind its mean.
+    """The constants of AdaPTT and CTBTT.
+
+    Args:
+        published: the preset of AdaPTT.
+        eps: ε.
+        delta: failure probability.
+        first: rounds in an arm's first batch.
+        keep: number of newest batches behind an arm's mean.
+        scale: of the noise, in grid steps; 0 for bits, which are already noisy.
+        lazy: a block of bits is an arm's rounds divided by it.
     """
 
     published: bool
@@ -171,11 +186,12 @@ class TopTwo(NamedTuple):
     first: int
     keep: int
     scale: float
+    lazy: int
 
 
 class Batches(NamedTuple):
-    """By arm, the number of released batches and a ring of the newest; and the identified arm, −1
-    before, with its round.
+    """By arm, the number of released batches and a ring of the newest, which bits do not use; and
+    the identified arm, −1 before, with its round.
     """
 
     phases: Any
@@ -184,29 +200,32 @@ class Batches(NamedTuple):
     identified: Any
 
 
-@jit
-def undecided(arms: int) -> Any:
-    return np.array([0 if arms == 1 else -1, 0])
+BITS: Any = None
+"""Whether the policy is CTBTT. Set for each of both."""
 
 
 @jit
 def start(p: Any, s: Any) -> Any:
     arms = len(s.n)
     ring = np.zeros((2, arms, p.keep), np.int64)
-    return Batches(np.zeros(arms, np.int64), ring[0], ring[1], undecided(arms))
+    identified = np.array([0 if arms == 1 else -1, 0])
+    return Batches(np.zeros(arms, np.int64), ring[0], ring[1], identified)
 
 
-@inline
-def batch(p: Any, s: Any, state: Any, arm: int) -> int:
+def size_of_batch(p: Any, s: Any, state: Any, arm: int) -> int:
     if state.identified[IDENTIFIED] >= 0:
         return UNLIMITED
+    if BITS:
+        return 1
     return planned(p.first, state.phases[arm] + 1) - planned(p.first, state.phases[arm])
 
 
-@inline
-def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
-    """Choose all arms at first, then the leader and its challenger, until the first of their
-    batches is full.
+batch: Any = None
+
+
+def choose_two(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
+    """Choose all arms at first, then the leader and its challenger: until the first of their
+    batches is full, or for a share of their rounds so far.
     """
     arms = len(s.n)
     if state.identified[IDENTIFIED] >= 0:
@@ -217,12 +236,17 @@ def choose(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
             s.chosen[arm] = arm
     else:
         arms = 2
-        s.chosen[0] = leading(s.means, s.n, state.phases, p.eps)
-        s.chosen[1] = challenging(s.chosen[0], s.means, s.plays, t - 1, not p.published)
+        if BITS:
+            s.chosen[0] = leading_bits(s.means, s.plays, t - 1)
+            s.chosen[1] = challenging_bits(s.chosen[0], s.means, s.plays)
+        else:
+            s.chosen[0] = leading(s.means, s.n, state.phases, p.eps)
+            s.chosen[1] = challenging(s.chosen[0], s.means, s.plays, t - 1, not p.published)
     times = UNLIMITED
     for i in range(arms):
-        times = min(times, batch(p, s, state, s.chosen[i]) - s.open_[s.chosen[i]])
-    return arms, times
+        arm = s.chosen[i]
+        times = min(times, s.plays[arm] if BITS else batch(p, s, state, arm) - s.open_[arm])
+    return arms, max(1, times // p.lazy) if BITS else times
 
 
 @inline
@@ -234,11 +258,13 @@ def read(p: Any, s: Any, state: Any, arm: int, total: int, rng: Any) -> None:
     state.phases[arm] += 1
 
 
-@inline
-def learn(p: Any, s: Any, state: Any, t: int) -> None:
-    state.identified[IDENTIFIED] = settled(
-        s.means, s.n, state.phases, p.first, p.keep, p.delta, p.eps, p.published
-    )
+def settle(p: Any, s: Any, state: Any, t: int) -> None:
+    if BITS:
+        state.identified[IDENTIFIED] = settled_bits(s.means, s.plays, p.delta)
+    else:
+        state.identified[IDENTIFIED] = settled(
+            s.means, s.n, state.phases, p.first, p.keep, p.delta, p.eps, p.published
+        )
     state.identified[DECIDED] = t if state.identified[IDENTIFIED] >= 0 else 0
 
 
@@ -247,93 +273,28 @@ def named(p: Any, s: Any, state: Any) -> tuple[int, int]:
     return state.identified[IDENTIFIED], state.identified[DECIDED]
 
 
-play_top_two = player(
-    "top_two",
-    Numbers=TopTwo,
-    start=start,
-    choose=choose,
-    batch=batch,
-    read=read,
-    learn=learn,
-    named=named,
-    IN_TURN=True,
-)
+def player_of_two(name: str, bits: bool, **parts: Any) -> EventPlayer:
+    parts["BITS"] = bits
+    for part, template in (("batch", size_of_batch), ("choose", choose_two), ("learn", settle)):
+        parts[part] = specialised(template, name, compiler=inline, **parts)
+    return player(name, Numbers=TopTwo, start=start, named=named, IN_TURN=True, **parts)
 
 
-class BitNumbers(NamedTuple):
-    """The constants of CTBTT: a block is an arm's rounds divided by `lazy`; `scale` is 0, because
-    the bits are already noisy.
-    """
-
-    delta: float
-    lazy: int
-    scale: float = 0.0
-
-
-@jit
-def start_bits(p: Any, s: Any) -> Any:
-    return undecided(len(s.n))
-
-
-@inline
-def choose_bits(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
-    """Choose all arms at first, then the leader and its challenger, for a share of their rounds so
-    far.
-    """
-    arms = len(s.n)
-    if state[IDENTIFIED] >= 0:
-        s.chosen[0] = state[IDENTIFIED]
-        return 1, UNLIMITED
-    if t == 1:
-        for arm in range(arms):
-            s.chosen[arm] = arm
-    else:
-        arms = 2
-        s.chosen[0] = leading_bits(s.means, s.plays, t - 1)
-        s.chosen[1] = challenging_bits(s.chosen[0], s.means, s.plays)
-    fewest = UNLIMITED
-    for i in range(arms):
-        fewest = min(fewest, s.plays[s.chosen[i]])
-    return arms, max(1, fewest // p.lazy)
-
-
-@inline
-def batch_bits(p: Any, s: Any, state: Any, arm: int) -> int:
-    return 1 if state[IDENTIFIED] < 0 else UNLIMITED
-
-
-@inline
-def learn_bits(p: Any, s: Any, state: Any, t: int) -> None:
-    state[IDENTIFIED] = settled_bits(s.means, s.plays, p.delta)
-    state[DECIDED] = t if state[IDENTIFIED] >= 0 else 0
-
-
-@inline
-def named_bits(p: Any, s: Any, state: Any) -> tuple[int, int]:
-    return state[IDENTIFIED], state[DECIDED]
-
-
-play_bits = player(
-    "bits",
-    Numbers=BitNumbers,
-    start=start_bits,
-    choose=choose_bits,
-    batch=batch_bits,
-    learn=learn_bits,
-    named=named_bits,
-    IN_TURN=True,
-)
+play_top_two = player_of_two("top_two", False, read=read)
+play_bits = player_of_two("bits", True)
 
 
 def top_two(policy: AdaPTT, steps: int) -> Kernel:
     eps, published = float(policy.epsilon), policy.preset == "published"
-    numbers = TopTwo(published, eps, float(policy.delta), policy.start, policy.keep, steps / eps)
+    kept = policy.start, policy.keep
+    numbers = TopTwo(published, eps, float(policy.delta), *kept, steps / eps, 1)
     return partial(play_top_two, tuple(numbers), steps)
 
 
 def bits(policy: CTBTT, steps: int) -> Kernel:
     """Return the kernel, which uses the law of the reports, which are bits."""
-    numbers, truth = BitNumbers(float(policy.delta), LAZY), policy.randomizer().keep
+    numbers = TopTwo(False, 1.0, float(policy.delta), 1, 1, 0.0, LAZY)
+    truth = policy.randomizer().keep
 
     def play(values: Any, probabilities: Any, *rest: Any) -> Any:
         means = probabilities @ values / steps
