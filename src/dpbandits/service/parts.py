@@ -73,7 +73,6 @@ from dpbandits.session.storing import (
     zero_answer,
 )
 from dpbandits.session.times import Clock
-from dpbandits.vault import Line
 
 KEPT_TRANSACTIONS = 64
 """Transactions that a head names, the newest last."""
@@ -280,7 +279,7 @@ def loaded(
         except (ValueError, TypeError, OverflowError, RecursionError):
             raise edited_decisions() from None
     fresh = [r for r in read if r.kind == "read" and (since or r.generation >= head.fresh_since)]
-    kept.lines += [(r.coordinate, Line(r.start, r.stop, 1)) for r in fresh]
+    kept.add_readings((r.coordinate, r.start, r.stop) for r in fresh)
     if contexts is not None:
         public = public | {"policy": None, "learned": None}
     if setting.looking:

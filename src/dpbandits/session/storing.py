@@ -210,6 +210,9 @@ class SessionRows:
     lines: list[tuple[int, Line]] = field(default_factory=list)
     apart: ContextualParts | None = None
 
+    def add_readings(self, readings: Iterable[Reading]) -> None:
+        self.lines += [(at, Line(start, stop, 1)) for at, start, stop in readings]
+
 
 def small_parts(
     watch: ChangeRecorder, apart: dict[str, Any]
