@@ -148,7 +148,7 @@ def test_what_is_no_reward_is_not_repeated(tmp_path: Path) -> None:
         assert "0.12" not in said
     record = "campaign record trial blue --key a"
     with open_store(store.removeprefix("--store="), witness=tmp_path / "w"):
-        for words in ("--people 9 --successes 4.123", "--rewards 4.123", "1 4.123"):
+        for words in ("--people 9 --successes 4.123", "--rewards 4.123", "1 4.123", "--4.123"):
             said = dpbandits(*f"{record} {words}".split(), store, f"--witness={tmp_path}/w").stderr
             assert "Expected --" in said
             assert "4.123" not in said

@@ -401,8 +401,11 @@ def tell_command(
         typer.echo(status)
 
 
-# the parser would print words that are too many
-@campaign_commands.command("record", context_settings={"allow_extra_args": True})
+UNPRINTED = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Has the parser keep words that are too many: it prints them, and they may be rewards."""
+
+
+@campaign_commands.command("record", context_settings=UNPRINTED)
 def record_command(
     context: typer.Context,
     name: NameArgument,
@@ -429,7 +432,9 @@ def record_command(
         is_counted = people is not None
         has_stray = not is_counted and successes is not None
         if context.args or has_stray or is_counted is (rewards is not None):
-            raise ValueError("Expected --people and --successes, or --rewards.")
+            raise ValueError(
+                "Expected --people and --successes, or --rewards, and no further word or option."
+            )
         outcomes: Any
         try:
             if rewards is None:
