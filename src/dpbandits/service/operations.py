@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter, Signature
 from itertools import groupby
 from numbers import Integral
 from typing import (
@@ -1188,6 +1189,24 @@ OPERATIONS: dict[str, type[OperationModel]] = {
     )
 }
 """By name, every operation on a campaign."""
+
+
+def signed(call: Callable[..., Any], **params: tuple[Any, Any]) -> Callable[..., Any]:
+    """Give a function these parameters, by name: type and default (...: none). Returns it."""
+    kind = Parameter
+    call.__signature__ = Signature(  # type: ignore[attr-defined]  # FastAPI and typer read it
+        [
+            kind(
+                name,
+                kind.KEYWORD_ONLY,
+                annotation=annotation,
+                default=kind.empty if default is ... else default,
+            )
+            for name, (annotation, default) in params.items()
+        ]
+    )
+    call.__annotations__ = {name: annotation for name, (annotation, _) in params.items()}
+    return call
 
 
 # Decisions as callers name them

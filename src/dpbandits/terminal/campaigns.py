@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import json
 import os
 import re
@@ -11,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
@@ -279,23 +277,22 @@ def show_command(name: NameArgument, store: StoreOption, witness: WitnessOption 
 
 def operation_command(kind: Any) -> Callable[..., None]:
     """Return the command of an operation: its required fields are arguments, the others options."""
-    arguments, options = list[inspect.Parameter](), list[inspect.Parameter]()
+    from dpbandits.service.operations import made, signed
+
+    arguments, options = dict[str, tuple[Any, Any]](), dict[str, tuple[Any, Any]]()
     for name, field in kind.model_fields.items():
         text: Any = field.annotation if field.annotation in (int, bool) else str
         many = str(field.annotation).startswith(("list", "tuple"))
         shape: Any = list[str] if many else text
         if field.is_required():
-            arguments.append(KEYWORD(name, annotation=Annotated[shape, typer.Argument()]))
+            arguments[name] = Annotated[shape, typer.Argument()], ...
         else:
             shape = shape | None if text is str else shape
-            annotation = Annotated[shape, typer.Option()]
-            options.append(KEYWORD(name, default=field.default, annotation=annotation))
+            options[name] = Annotated[shape, typer.Option()], field.default
 
     def call(**given: Any) -> None:
         of, store, witness = given.pop("name"), given.pop("store"), given.pop("witness")
         with one_line_errors("Nothing was done."), opened_store(store, witness) as found:
-            from dpbandits.service.operations import made
-
             sent = {name: value for name, value in given.items() if value is not None}
             if "context" in sent:
                 example = "'[0.1, -0.3]' or '{\"age\": 0.1}'; with --count a list of these"
@@ -306,20 +303,15 @@ def operation_command(kind: Any) -> Callable[..., None]:
             for row in rows:
                 typer.echo(json.dumps(row))
 
-    whole = [
-        KEYWORD("name", annotation=NameArgument),
-        *arguments,
-        KEYWORD("store", annotation=StoreOption),
-        *options,
-        KEYWORD("witness", default=None, annotation=WitnessOption),
-    ]
-    call.__signature__ = inspect.Signature(whole)  # type: ignore[attr-defined]  # typer reads it
-    call.__annotations__ = {each.name: each.annotation for each in whole}
     call.__doc__ = kind.__doc__
-    return call
-
-
-KEYWORD = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+    return signed(
+        call,
+        name=(NameArgument, ...),
+        **arguments,
+        store=(StoreOption, ...),
+        **options,
+        witness=(WitnessOption, None),
+    )
 
 
 @campaign_commands.command("view")

@@ -53,6 +53,7 @@ from dpbandits.service.operations import (
     Role,
     Tell,
     TellItem,
+    signed,
 )
 from dpbandits.service.refusals import REASONS, code_of, refusal
 from dpbandits.service.store import CampaignStore
@@ -389,23 +390,6 @@ def add_view(app: FastAPI, store: CampaignStore, access: Access, name: str, view
 def by_segment(name: str, sent: Any) -> type[BaseModel]:
     """The model of a view by segment."""
     return create_model(f"{name}_by_segment", segments=(dict[str, sent], ...))
-
-
-def signed(call: Callable[..., Any], **params: tuple[Any, Any]) -> Callable[..., Any]:
-    """Give a function these parameters, by name: type and default (...: none). Returns it."""
-    kind = inspect.Parameter
-    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # FastAPI reads it
-        [
-            kind(
-                name,
-                kind.KEYWORD_ONLY,
-                annotation=annotation,
-                default=kind.empty if default is ... else default,
-            )
-            for name, (annotation, default) in params.items()
-        ]
-    )
-    return call
 
 
 class NewScope(Body):
