@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import Floats
-from dpbandits.datasets.tables import PathLike, existing, is_whole, numbered_lines
+from dpbandits.datasets.tables import PathLike, existing, is_whole, placed_lines
 from dpbandits.environments.laws import Bernoulli
 
 Fields = list[tuple[str, list[str]]]
@@ -246,7 +246,7 @@ def roads(path: PathLike) -> Network:
     Raises:
         DataError: the file is not such a network; the message says where.
     """
-    name, lines = existing(path).name, numbered_lines(path)
+    name, lines = existing(path).name, placed_lines(path)
     notes = dict(text[1:].split(">", 1) for _, text in lines if text[0] == "<" and ">" in text)
     counts = {tag: notes.get(f"NUMBER OF {tag}", "").strip() for tag in ("NODES", "LINKS")}
     heads = [text.lstrip("~").rstrip("; ").split() for _, text in lines if text[0] == "~"]
@@ -256,11 +256,7 @@ def roads(path: PathLike) -> Network:
             f"{name}: expected lines <NUMBER OF NODES> and <NUMBER OF LINKS> with whole numbers, "
             f"and a line ~ with the columns {', '.join(wanted)}. Is this the *_net.tntp file?"
         )
-    rows = [
-        (f"{name}, line {number}", text.split(";")[0].split())
-        for number, text in lines
-        if text[0] not in "<~"
-    ]
+    rows = [(place, text.split(";")[0].split()) for place, text in lines if text[0] not in "<~"]
     require_width(rows, len(heads[0]), "a link ended by a semicolon")
     if len(rows) != int(counts["LINKS"]):
         raise DataError(
@@ -285,8 +281,7 @@ def roads(path: PathLike) -> Network:
 
 def fields_of(path: PathLike) -> Fields:
     """The fields of every line, which blanks separate."""
-    name = existing(path).name
-    return [(f"{name}, line {number}", text.split()) for number, text in numbered_lines(path)]
+    return [(place, text.split()) for place, text in placed_lines(path)]
 
 
 def require_width(rows: Fields, width: int, what: str) -> None:

@@ -52,9 +52,9 @@ def existing(path: PathLike, what: str = "file") -> Path:
     return found
 
 
-def numbered_lines(path: PathLike) -> list[tuple[int, str]]:
-    """The lines that are not blank, with their numbers. A file named .gz is unpacked; text that is
-    not UTF-8 is read as Latin-1.
+def placed_lines(path: PathLike) -> list[tuple[str, str]]:
+    """The lines that are not blank, each after its place, such as "a.txt, line 3". A file named .gz
+    is unpacked; text that is not UTF-8 is read as Latin-1.
     """
     file = existing(path)
     data = file.read_bytes()
@@ -63,7 +63,7 @@ def numbered_lines(path: PathLike) -> list[tuple[int, str]]:
     except (OSError, EOFError):
         raise DataError(f"{file.name} is no gzip file that can be read. Fetch it again.") from None
     lines = enumerate(decoded(data).splitlines(), start=1)
-    return [(number, line.strip()) for number, line in lines if line.strip()]
+    return [(f"{file.name}, line {at}", line.strip()) for at, line in lines if line.strip()]
 
 
 def decoded(data: bytes) -> str:
