@@ -328,6 +328,13 @@ REASONS: dict[str, Reason] = {
         ValueError,
         "Expected a campaign with guardrail=, whose harm is watched; this one has none.",
     ),
+    "no_description": Reason(
+        422,
+        "Not in the local model",
+        TypeError,
+        "Expected a campaign whose policy is private in the local model: of this one, rewards are "
+        "told as numbers, and devices need to know nothing.",
+    ),
     "context": Reason(
         422,
         "No context",

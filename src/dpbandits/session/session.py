@@ -2060,9 +2060,11 @@ class Session:
             TypeError: this policy's users send their rewards as they are.
         """
         if self._vault.randomizer is None:
-            raise TypeError(
+            raise coded(
+                "no_description",
+                TypeError,
                 f"Expected a policy that is private in the local model; {self.policy.name} has "
-                "no randomizer."
+                "no randomizer.",
             )
         return randomizer_to_json(self._vault.randomizer, self.campaign)
 

@@ -66,6 +66,7 @@ CALLS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "no_holdout": ("trial", lambda c: c.uplift()),
     "no_contexts": ("trial", lambda c: c.predictions()),
     "no_guardrail": ("trial", lambda c: c.harm()),
+    "no_description": ("trial", lambda c: c.description()),
     "full": ("full", lambda c: c.ask(2)),
     "closed": ("closed", lambda c: [c.close("over"), c.ask()]),
     "closed_otherwise": ("closed", lambda c: [c.close("over"), c.close("over", winner="blue")]),
