@@ -85,6 +85,11 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
         for create in (partial(far.create, "other", POLICY), near):
             with pytest.raises(TypeError, match=r"such as dpbandits\.\w+\(.*, got an object of"):
                 create(**wrong)
+    for name in ("default", "seed", "max_pending", "min_share", "responsible", "period", "sticky"):
+        for rewards in ([0.314, 1], np.array([0.314, 1])):  # in another's place
+            with pytest.raises((TypeError, ValueError), match=f"Expected {name}=") as said:
+                dpb.Session(POLICY, noise=dpb.SimulatedNoise(1), **{name: rewards})
+            assert "314" not in str(said.value)
     for time in ("window", "attribution_window", "period"):  # a server would take 7 for seconds
         with pytest.raises(ValueError, match=f"Expected {time}=7 to be a datetime.timedelta"):
             far.create("other", POLICY, **{time: 7})

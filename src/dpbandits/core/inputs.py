@@ -6,6 +6,7 @@ Invalid input raises an error that says what was expected.
 
 import math
 import operator
+import re
 import struct
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -78,12 +79,16 @@ LONGEST = 60
 """The most characters of a value that an error repeats."""
 
 
+FRACTION = re.compile(r"(?<![\w.])\d*(\.\d|e-\d)")
+"""A number in a text, but no version as of "model-1.2"."""
+
+
 def shown(value: object) -> str:
     """Return a short text of any value, for an error. Do not use it for rewards: their errors show
-    nothing.
+    nothing. Arrays, and collections of fractions, may be rewards in another argument's place.
 
-    >>> shown("a" * 100)[-10:], shown(int), shown(10**5000)
-    ('aaaaaaa...', 'the class int', 'a number of more than 4300 digits')
+    >>> shown("a" * 100)[-10:], shown(int), shown(10**5000), shown([0, 1]), shown([0.5])
+    ('aaaaaaa...', 'the class int', 'a number of more than 4300 digits', '[0, 1]', '<list>')
     """
     if isinstance(value, type):
         return f"the class {value.__name__}"
@@ -93,17 +98,10 @@ def shown(value: object) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # a user-defined repr, or one that nests too deeply
         return f"an object of type {type(value).__name__}"
+    is_many = hasattr(value, "__len__") and not isinstance(value, str)
+    if is_many and (hasattr(value, "__array__") or FRACTION.search(text)):
+        return f"<{type(value).__name__}>"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-
-
-def shown_number(value: object) -> str:
-    """As `shown`, of what should be one number: numbers of a collection may be rewards.
-
-    >>> shown_number(1.5), shown_number([1.5])
-    ('1.5', '<list>')
-    """
-    is_many = hasattr(value, "__len__") and not isinstance(value, (str, type))
-    return f"<{type(value).__name__}>" if is_many else shown(value)
 
 
 def is_line(value: object, most: int) -> TypeGuard[str]:
@@ -252,7 +250,7 @@ def number_within(
         return float(number)
     what = f"{of}: a number" if of else "a number"
     range_ = f"{ends[0]}{low:g}, {high:g}{ends[1]}"
-    raise ValueError(f"Expected {name}={shown_number(value)} to be {what} in {range_}.")
+    raise ValueError(f"Expected {name}={shown(value)} to be {what} in {range_}.")
 
 
 def positive(**given: object) -> list[float]:
@@ -341,7 +339,7 @@ def numbers_in(values: object, what: str, *, secret: bool = False) -> NDArray[np
 
     >>> numbers_in(["0.5"], "means")
     Traceback (most recent call last):
-    ValueError: Expected means to be numbers, in a list or an array, got ['0.5']. Leave ...
+    ValueError: Expected means to be numbers, in a list or an array, got <list>. Leave ...
     """
     try:
         array = numbers(values)

@@ -21,7 +21,6 @@ from dpbandits.core.inputs import (
     number_within,
     refuse_others,
     shown,
-    shown_number,
     whole_number,
 )
 from dpbandits.core.privacy import Guarantee
@@ -143,7 +142,7 @@ def default_of(default: float | None, rewards: Range | None, policy: Policy) -> 
     except RewardError:
         pass
     raise ValueError(
-        f"Expected default={shown_number(default)} to be a reward in {rewards!r}: what enters "
+        f"Expected default={shown(default)} to be a reward in {rewards!r}: what enters "
         "where nobody answered."
     )
 
