@@ -1,5 +1,9 @@
-"""The compiled players take matroids and rules by their exact type: others may be other ones."""
+"""The compiled players take matroids and rules by their exact type: others may be other ones. Where
+they are kept.
+"""
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +14,7 @@ from dpbandits.oracles import GraphicMatroid, LinearMatroid, PartitionMatroid, U
 from dpbandits.oracles.linear import tableau
 from dpbandits.policies import OMM
 from dpbandits.policies.stopping import StoppingRule
+from dpbandits.simulation.compiled.jit import cache_folder
 
 
 class Even(UniformMatroid):
@@ -67,3 +72,17 @@ def test_the_built_in_ones_have_a_tableau(matroid: Any) -> None:
     copied = own.__new__(own)
     copied.__dict__.update(matroid.__dict__)
     assert tableau(copied) is None
+
+
+def test_a_cache_that_can_only_be_read_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in an image that another user runs: numba refuses to compile without one to write to."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert Path(cache_folder()).parent == tmp_path
+
+    def refuse(dir: Path) -> None:
+        raise PermissionError(dir)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    assert Path(cache_folder()).parent != tmp_path

@@ -33,7 +33,8 @@ def cache_folder() -> str:
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or home) / f"numba-{digest}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # no home to write to
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:  # no home to write to, or no more
         folder = Path(tempfile.mkdtemp(prefix="dpbandits-numba-"))
     return str(folder)
 
