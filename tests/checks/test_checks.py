@@ -19,7 +19,7 @@ from dpbandits.checks import CHECKS, check_policy, examples
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import FOREVER, Hold
 from dpbandits.core.privacy import Grid, Guarantee
-from dpbandits.mechanisms import LazyForgetful
+from dpbandits.mechanisms import JointBatch, LazyForgetful
 from dpbandits.mechanisms.randomizers import Randomizer
 from dpbandits.policies import POLICIES
 from dpbandits.policies.base import PrivatePolicy
@@ -212,6 +212,25 @@ def test_a_policy_that_plays_the_first_arm_only_is_found() -> None:
     """The first arm was the best one."""
     with pytest.raises(CheckFailed, match="Mean regret"):
         CHECKS["beats_uniform"](Keeping(arms=3, epsilon=1, what=0))
+
+
+@policy_dataclass
+class Together(Keeping):
+    """Its arms are released together, and its state does not count their rounds."""
+
+    about: ClassVar[About] = About(paper="", algorithm="", bound="", feedback="semi")
+    what: Any = ""
+
+    def mechanism(self) -> Any:
+        return JointBatch(epsilon=self.budget, size=self.arms)
+
+    def plan(self, state: Any, rng: Any) -> Hold:
+        return Hold((0, 1), 4, (0, 1))
+
+
+def test_late_rewards_of_a_joint_policy_need_no_counts_in_its_state() -> None:
+    """Once answers had delays no further decision was made: an AttributeError."""
+    CHECKS["late_rewards"](Together(arms=2, epsilon=1))
 
 
 @policy_dataclass

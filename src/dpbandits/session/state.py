@@ -1100,11 +1100,11 @@ class View:
         """
         learned, plan = self.log.state.planning, self.log.plan
         if self.progress is None:
-            open_ = self.plans.get(key)
+            open_, known_arms = self.plans.get(key), self.log.state.history.arms
             if open_ is None or not open_.release:
                 return None
             recorded = self.blocks[key].count if key in self.blocks else 0
-            is_first = not all(learned.rounds[arm] for arm in open_.release)
+            is_first = not all(known_arms[arm].answers for arm in open_.release)
             return AskedBlock(open_.rounds, recorded, open_.release, is_first)
         if type(key) is not int:
             return None
