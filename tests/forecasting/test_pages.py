@@ -1,5 +1,6 @@
 """A forecast as figure, page and command."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +35,13 @@ def test_every_curve_has_its_name_and_its_numbers() -> None:
     assert any(list(line.get_ydata()) == curve for line in axes.lines)
     assert axes.get_ylabel() == "<clicks>"
     assert {text.get_text() for text in legend.get_texts()} == {"DPRateIMED", "KLUCB", EQUAL}
+
+
+def test_a_negative_loss_is_in_the_picture() -> None:
+    """Where drifts cross, a policy may earn more than any arm that everybody gets."""
+    rows = (*found().rows[:-1], found().rows[-1]._replace(loss=-90.0, error=0.0))
+    (axes,) = forecast_figure(replace(found(), rows=rows)).axes
+    assert axes.get_ylim()[0] < -90
 
 
 def test_files(tmp_path: Path) -> None:

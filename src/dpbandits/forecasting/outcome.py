@@ -77,7 +77,7 @@ HEADS = (
 
 MEANINGS = {
     "loss": "expected loss against the best arm for everybody (with features: for each visitor; "
-    "where rates change: at each time)",
+    "with lasting: at each time)",
     "to privacy": "of that, what privacy costs: less the loss of the same policy without privacy",
     "saved": "how much less is lost than by an A/B test that gives all visitors equal shares",
     "95 %": "one trial in twenty loses more",
@@ -485,7 +485,8 @@ def forecast_figure(found: Forecast) -> Figure:
         ax.set_xscale("log")
         ax.set_xlim(*ends)
         mark_only(ax, epsilons, printed_epsilon)
-        ax.set_ylim(0, 1.12 * max(row.loss + 2 * row.error for row in found) or 1.0)
+        ends = [row.loss + by * row.error for row in found for by in (-2, 2)]
+        ax.set_ylim(1.12 * min(0.0, *ends), 1.12 * max(0.0, *ends) or 1.0)
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         ax.set_title(f"What {found.visitors:,} visitors are expected to lose")
         ax.set_ylabel(found.units)

@@ -2023,7 +2023,9 @@ class Session:
 
         A decision that follows from a plan has probability 1. Use `min_share=` or
         `assignment="shuffled"` where effects are to be estimated by weighting. The probability of
-        an arm that is drawn from a posterior (LazyDPTS) is not known: None.
+        an arm that is drawn from a posterior (LazyDPTS) is not known: None. With `sticky=` a visit
+        that follows from an earlier one has probability 1, too: weigh a person's visits by their
+        first one's.
         """
         view, chosen = self._current, self._tables.chosen
         assert chosen is not None
