@@ -26,38 +26,22 @@ def refused(call: Any, kind: Any, match: str) -> None:
     assert said.value.__context__ is None or str(SECRET) not in str(said.value.__context__)
 
 
-def test_an_arm_s_name_is_no_decision(trial: Any) -> None:
+def test_what_is_no_decision_is_none(trial: Any) -> None:
+    """An arm's name, what is no text, and a list of decisions."""
+    made = trial.ask(2)
     for wrong in ("a", "0" * 31, "0" * 31 + "G", ""):
         refused(partial(trial.tell, wrong, SECRET), ValueError, "an arm's name")
-    assert trial.tell("0" * 32, 1) == "unknown"
-    assert trial.tell(trial.ask().id, 1) == "recorded"
-
-
-def test_what_is_no_text_is_none(trial: Any) -> None:
-    for wrong in (0, SECRET, None, {"id": 1}, b"0" * 32):
+    for wrong in (0, SECRET, None, {"id": 1}, b"0" * 32, made):
         for call in (
             partial(trial.tell, wrong, 1),
             partial(trial.tell_many, [(wrong, 1)]),
             partial(trial.expire, wrong),
             partial(trial.void, wrong),
         ):
-            refused(call, TypeError, "Expected a decision")
-
-
-def test_a_list_of_decisions_is_not_one(trial: Any) -> None:
-    made = trial.ask(2)
-    for verb in (trial.expire, trial.void):
-        with pytest.raises(TypeError, match="one by one"):
-            verb(made)
+            refused(call, TypeError, "Expected a decision.*one by one")
+    assert trial.tell("0" * 32, 1) == "unknown"
     assert trial.summary().waiting == 2
-    assert trial.expire(*made) == ["recorded"] * 2
-
-
-def test_what_is_no_pair_is_said_and_not_shown(trial: Any) -> None:
-    words = r"entry 1 \(counted from 0\) of 2 is an"
-    for wrong in ("a", SECRET, ("a", SECRET, 1), "ab"):
-        refused(partial(trial.tell_many, [(trial.ask(), 1), wrong]), TypeError, words)
-    assert trial.summary().told == 0
+    assert [trial.tell(made[0].id, 1), *trial.expire(*made)] == ["recorded", "already", "recorded"]
 
 
 class Told(tuple[Any, ...]):
@@ -69,11 +53,15 @@ class Told(tuple[Any, ...]):
     __len__ = __iter__
 
 
-def test_code_that_records_bring_along_is_not_repeated(trial: Any) -> None:
-    decision, record = trial.ask(), Told((SECRET,))
-    for given in (record, [record], [(decision, record)]):
+def test_what_is_no_pair_is_said_and_not_shown(trial: Any) -> None:
+    """Nor is what code says that records bring along."""
+    words, record = r"entry 1 \(counted from 0\) of 2 is an", Told((SECRET,))
+    for wrong in ("a", SECRET, ("a", SECRET, 1), "ab"):
+        refused(partial(trial.tell_many, [(trial.ask(), 1), wrong]), TypeError, words)
+    for given in (record, [record], [(trial.ask(), record)]):
         refused(partial(trial.tell_many, given), (TypeError, ValueError), "Expected")
-    assert trial.tell(decision, np.array(0.5)) == "recorded"
+    assert trial.summary().told == 0
+    assert trial.tell(trial.ask(), np.array(0.5)) == "recorded"
 
 
 def test_an_error_of_what_makes_the_pairs_is_said(trial: Any) -> None:
