@@ -20,7 +20,6 @@ import pytest
 from sqlalchemy import event
 
 import dpbandits as dpb
-from dpbandits.service.database import Rows
 from dpbandits.service.operations import told_pairs
 from dpbandits.service.transaction import QueuedCall
 from tests.service.conftest import Open
@@ -110,32 +109,21 @@ def renamed(*_: object) -> None:
         raise AssertionError
 
 
+@pytest.mark.parametrize(
+    ("where", "again"), [("database.Rows.response", "recorded"), ("witness.begin_alone", "already")]
+)
 def test_an_interruption_that_sqlalchemy_renames_gives_up_nothing(
-    make: Open, monkeypatch: pytest.MonkeyPatch
+    make: Open, monkeypatch: pytest.MonkeyPatch, where: str, again: str
 ) -> None:
     """It comes after noise was drawn, so an error of another kind would have it fenced."""
     campaign = create(make())
-    asked = campaign.ask(12)
-    with monkeypatch.context() as patched:
-        patched.setattr(Rows, "response", renamed)
-        tells = told_pairs([(each, 1) for each in asked])
-        campaign._calls.host._queue.append(QueuedCall(tells))
-        with pytest.raises(Alarm):
-            campaign.ask(key="k")
-    assert campaign.tell_many([(each, 1) for each in asked]) == ["recorded"] * 12
-    assert (campaign.summary().generation, len(campaign.releases())) == (1, 3)
-
-
-def test_an_interruption_of_the_witness_keeps_its_name(
-    make: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    campaign = create(make())
     answers = [(each, 1) for each in campaign.ask(12)]
     with monkeypatch.context() as patched:
-        patched.setattr("dpbandits.service.witness.begin_alone", renamed)
+        patched.setattr(f"dpbandits.service.{where}", renamed)
+        campaign._calls.host._queue.append(QueuedCall(told_pairs(answers)))
         with pytest.raises(Alarm):
-            campaign.tell_many(answers)
-    assert campaign.tell_many(answers) == ["already"] * 12
+            campaign.ask(key="k")
+    assert campaign.tell_many(answers) == [again] * 12
     assert (campaign.summary().generation, len(campaign.releases())) == (1, 3)
 
 
