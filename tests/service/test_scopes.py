@@ -82,6 +82,8 @@ def test_what_is_fixed_is_shown(make: Open) -> None:
         answer = client.post("/v1/campaigns", json={**body, "scope": scope})
         assert answer.json()["code"] == code
     assert "third" not in store
+    with pytest.raises(ValueError, match="has a budget of 10; it stays as it is"):
+        store.scope("all", epsilon=11)
 
 
 @pytest.mark.parametrize(
