@@ -21,10 +21,11 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.policies import contextual
+from dpbandits.service.opening import open_store
 from dpbandits.service.operations import Ask
 from dpbandits.service.transaction import QueuedCall
 from tests.service.counted import Watching
-from tests.service.timelines import Kept
+from tests.service.timelines import KEY, Kept
 
 GRID, TOLD = 4**10, 10
 WINDOW = 3_600.0
@@ -458,17 +459,23 @@ def test_a_copy_that_is_put_back_after_a_trigger_is_fenced(tmp_path: Path) -> No
     made.close()
 
 
-def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Path) -> None:
-    """An ask was done together with a release that could not be written: both are, later."""
+@pytest.mark.parametrize("by", ["this process", "another"])
+def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Path, by: str) -> None:
+    """An ask was done together with a release that could not be written. Both are later, unless
+    another process gave the place away meanwhile: then both are given up.
+    """
     made, campaign = alone(tmp_path, "window and people", segments=["DE", "FR"])
     for user in ("bob", "carl"):
         campaign.ask(user=user, segment="DE")
     made.now += WINDOW + 1
     with picky(made, "release", when=READ), pytest.raises(dpb.StoreError):
         campaign.ask(user="anna", segment="DE", key="visit")
-    asked = [campaign.ask(user="anna", segment="FR")]
+    how: dict[str, Any] = {"witness": made.witness, "clock": lambda: made.now}
+    with open_store(f"sqlite:///{made.file}", key=KEY, **how) as other:
+        asker = campaign if by == "this process" else other["trial"]
+        asked = [asker.ask(user="anna", segment="FR")]
     with suppress(dpb.DecisionError):
         asked.append(campaign.ask(user="anna", segment="DE", key="visit"))
-    assert [each.learn for each in asked] == [False, True]
-    assert (made.noise.drawn, campaign["DE"].generation) == (1, 1)
+    assert [each.learn for each in asked] == [by == "another", by != "another"]
+    assert (made.noise.drawn, campaign["DE"].generation) == (1, 1 + (by == "another"))
     made.close()
