@@ -274,6 +274,22 @@ def crash(monkeypatch: pytest.MonkeyPatch, call: Any) -> None:
             call()
 
 
+def test_a_fence_that_is_killed_before_it_is_witnessed_is_made_good(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next call goes on from where the witness stands, and fences nothing again."""
+    with lite.open() as store:
+        campaign = create(store)
+        copy = lite.copy()
+        turns(campaign, 20)
+    lite.put_back(copy)
+    with lite.open() as store:
+        crash(monkeypatch, store["c"].ask)
+    campaign = lite.open()["c"]
+    assert len(turns(campaign, 20)) == 20
+    assert (campaign.generation, len(lost_lines(campaign))) == (2, 1)
+
+
 def test_a_release_that_was_never_witnessed_stays_unseen(
     lite: Lite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
