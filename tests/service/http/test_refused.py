@@ -128,13 +128,11 @@ MATROID = {"kind": "GraphicMatroid", "edges": EDGES}
 GRAPH = {"name": "DPJointCUCB", "epsilon": "1", "problem": MATROID}
 
 BODIES: list[tuple[str, Any]] = [
-    ("ask", {"count": -1}),
     ("ask", {"count": 10**9}),
     ("ask", {"count": "1"}),
     ("ask", {"count": True}),
     ("ask", {"kount": 1}),
     ("ask", {CANARY: 1}),
-    ("ask", {"user": "anna"}),
     ("ask", {"segment": CANARY}),
     ("ask", {"eligible": [0] * MANY}),
     ("ask", []),
@@ -151,12 +149,9 @@ BODIES: list[tuple[str, Any]] = [
     ("void", {"ids": [1]}),
     ("void", {"ids": [ID] * 10_001}),
     ("arms", {"arm": None}),
-    ("arms", {"arm": "blue"}),
-    ("retire", {"arm": "nobody"}),
     ("retire", {}),
     ("close", {}),
     ("close", {"winner": "blue"}),
-    ("close", {"why": ""}),
     ("erase", {"user": CANARY}),
     ("record", {"arm": "blue", "people": 3, "key": "k"}),
     ("record", {"arm": "blue", "people": 3, "successes": 4, "key": "k"}),
@@ -164,10 +159,7 @@ BODIES: list[tuple[str, Any]] = [
     ("record", {"arm": "blue", "people": 10**6, "successes": 1, "key": "k"}),
     ("record", {"arm": "blue", "outcomes": [1.0], "people": 1, "successes": 1, "key": "k"}),
     ("record", {"arm": "blue", "outcomes": [CANARY], "key": "k"}),
-    ("record", {"arm": "blue", "outcomes": [1.0], "key": " "}),
     ("record", {"arm": "blue", "outcomes": [1.0], "key": None}),
-    ("record", {"arm": "red", "outcomes": [1.0], "key": "k"}),
-    ("record", {"arm": "blue", "outcomes": [1.0], "segment": "DE", "key": "k"}),
 ]
 
 NO_JSON = [b"", b"{", b'{"count": 1} x', b'{"count": "canary-7314', b'{"count": "\xff"}']
