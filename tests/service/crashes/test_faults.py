@@ -340,6 +340,8 @@ def test_any_two_calls_in_one_transaction_are_as_one_after_the_other() -> None:
             for some in [calls] if "together" in name else [[each] for each in calls]:
                 host._queue.extend(some)
                 host._lock.run(host._run_queue)
+            if "together" in name:  # frames would show the other call's rewards
+                assert not any(call.error and call.error.__traceback__ for call in calls)
             again = fresh[name]
             assert again.tell(ids[5], 1) == "recorded", (pair, options)
             shown = again.summary().model_dump(exclude={"name", "version", "created"})
