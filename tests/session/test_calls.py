@@ -298,7 +298,13 @@ def test_another_threads_call_and_one_from_within_a_call_are_refused() -> None:
     assert session.ask().id == 4
 
 
-# Processes
+# Copies and processes
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_copy_which_would_release_again_is_refused(copied: Any) -> None:
+    with pytest.raises(TypeError, match="release its blocks again"):
+        copied(three_asked())
 
 
 def in_a_child(call: Callable[[], None]) -> bool:
@@ -314,11 +320,8 @@ def in_a_child(call: Callable[[], None]) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("copied", [None, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
-def test_a_forked_child_is_refused(copied: Any) -> None:
-    """A copy that is made in the child is the child's own only if it comes from a document."""
-    session = three_asked()
-    taken = session if copied is None else copied(session)
+def test_a_forked_child_is_refused() -> None:
+    taken = three_asked()
 
     def refuses() -> None:
         refuse_all(taken, "before a fork")

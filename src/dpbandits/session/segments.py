@@ -176,9 +176,6 @@ class SegmentedSession(Mapping[str, Session]):
         self._parts = dict(sessions)
         self._by_campaign = {each.campaign: each for each in self._parts.values()}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._open(state["_parts"])
-
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}: {session!r}" for name, session in self._parts.items())
         return f"SegmentedSession({inner})"

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, Literal, TypeVar, final, overload
+from typing import Any, Literal, NoReturn, TypeVar, final, overload
 from weakref import ref
 
 import numpy as np
@@ -429,14 +429,11 @@ class Session:
         counts = f"asked={now.asked}, recorded={now.records}, releases={self.releases}"
         return f"Session({self.policy!r}, {counts})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Copies begin with the same log, and no call under way."""
-        left = ("_view", "_calls", "_process", "_newest", "_others", "_sights")
-        return {name: value for name, value in self.__dict__.items() if name not in left}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._open(self._rebuild_view())
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A copy of this session would release its blocks again. Save it with to_json(), and go "
+            "on with the loaded one only."
+        )
 
     # One call at a time
 
