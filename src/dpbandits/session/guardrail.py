@@ -86,7 +86,8 @@ class Guardrail:
         mean harm. Two digits, rounded up. Below the size of an arm's first block nothing is known.
 
         Sums are taken as expected, and released after each fifth more people, as `DPRateIMED` does
-        with an arm that trails. So most arms are suspended between half and twice this number.
+        with an arm that trails. So most arms are suspended between half and twice this number, if
+        it holds five harms or more; of fewer, half of the arms are.
 
         Args:
             policy: of the session; where people come back, at its share of the budget: of
