@@ -690,8 +690,8 @@ class Sight(NamedTuple):
         return Sight(*(None if each is None else two_digits(each, up=up) for each, up in ends))
 
     def after(self, people: int) -> Sight:
-        """The same once so many of these people have come."""
-        return Sight(*(None if each is None else max(0, each - people) for each in self))
+        """The same once so many of these people have come, and no name: one more comes at least."""
+        return Sight(*(None if each is None else max(1, each - people) for each in self))
 
     @property
     def words(self) -> str:
