@@ -63,6 +63,7 @@ def test_longer_contexts_are_shortened_where_that_was_asked_for() -> None:
 def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     """And not by their places, which gave each feature's weight to another one."""
     names = ["age", "late", "one"]
+    by_column: Any = {"axis": 1} if frame is pd.DataFrame else {}
     rows = dpb.UnitContexts(np.random.default_rng(3).normal(size=(40, 2)))
     contexts = rows(np.random.default_rng(4).normal(size=(40, 2)))
     turned = frame({name: contexts[:, names.index(name)] for name in ("one", "age", "late")})
@@ -76,6 +77,8 @@ def test_columns_of_a_data_frame_are_taken_by_their_names(frame: Any) -> None:
     assert np.array_equal(checked_rows(turned, 3), contexts[:, [2, 0, 1]])  # no names: by places
     with pytest.raises(ValueError, match=r"columns \['age', 'late', 'two'\]"):
         checked_rows(turned, 3, names=["age", "late", "two"])
+    with pytest.raises(ValueError, match=r"each once, got \['age', 'late'\]\."):
+        checked_rows(turned.rename({"one": "0.5"}, **by_column), 3, names=names)  # a first row
     dummies = frame({"b": [False, True], "a": [True, False]})
     assert np.array_equal(checked_rows(dummies, 2, names=["a", "b"]), np.eye(2))
     assert dpb.UnitContexts(dummies).features == 3

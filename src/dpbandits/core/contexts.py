@@ -78,6 +78,13 @@ def labels_of(table: Any) -> list[str] | None:
     return labels if labels and all(isinstance(each, str) for each in labels) else None
 
 
+def may_be_shown(column: str) -> bool:
+    """Whether no word of a column's name begins with a digit: else it may stand in a first row, of
+    a file without a header or with other separators.
+    """
+    return re.search(r"\b\d", column) is None
+
+
 class TableRow(dict[str, float]):
     """A row of a table on its way to a campaign, by the columns' names. Whether the policy's
     features have names is known only there; without names it is read by place.
@@ -98,8 +105,9 @@ def by_name(table: Any, names: Sequence[str] | None) -> Any:
     if labels is None:
         return np.asarray(table) if hasattr(table, "columns") else table
     if names is not None and sorted(labels) != sorted(names):
+        said = shown([each for each in labels[:8] if may_be_shown(each)])
         raise refused_context(
-            f"Expected the columns {shown(list(names[:8]))}, each once, got {shown(labels[:8])}."
+            f"Expected the columns {shown(list(names[:8]))}, each once, got {said}."
         )
     if names is None:
         return np.asarray(table)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbandits.core.contexts import may_be_shown
 from dpbandits.core.errors import DataError
 from dpbandits.core.inputs import LARGEST_SEED, shown, whole_number
 from dpbandits.environments.tables import Table
@@ -212,11 +212,6 @@ def is_value(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def may_be_shown(name: str) -> bool:
-    """Whether no word of it begins with a digit: it may be the first row, of other separators."""
-    return not is_value(name) and re.search(r"\b\d", name) is None
 
 
 def named_matrix(
