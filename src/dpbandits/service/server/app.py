@@ -682,7 +682,8 @@ def refused_before(request: Request, hosts: frozenset[str] | None) -> Response |
     if re.fullmatch("[0-9]{1,9}", length) is None or int(length) > LARGEST_BODY:
         return refusal_of(413, f"Expected a body of at most {LARGEST_BODY:,} bytes.")
     has_body = length != "0" or "transfer-encoding" in headers
-    if has_body and "upgrade" in headers:  # the parser drops the body
+    connection = headers.get("connection", "").lower()
+    if has_body and "upgrade" in headers and "upgrade" in connection:  # the parser drops the body
         return refusal_of(
             400,
             "Expected HTTP/1.1 without an Upgrade header, as of a client that tries HTTP/2 first. "
