@@ -355,14 +355,3 @@ def test_sides_are_not_compared_over_periods_before_the_end(window: Any) -> None
     clock.now += 3 * 86_400
     sale.settle()
     assert sale.uplift().mean is not None
-
-
-def test_a_stopping_rule_finishes_beside_a_holdout(store: Any) -> None:
-    """It is the policy's; the other side goes on."""
-    rule = dpb.DPNAS(alpha=0.5, beta=0.05, cap=10**6, epsilon="1/2")
-    campaign = held(store, policy=rule)
-    for user in range(20):
-        campaign.tell(campaign.ask(user=user), 1)
-    campaign.finish()
-    assert [each.what for each in campaign["policy"].events()] == ["finish"]
-    assert not campaign["holdout"].events()

@@ -299,16 +299,6 @@ def test_a_field_that_is_not_known_is_named_if_it_is_like_a_name(here: Here) -> 
         assert said.get("errors") == [{"where": where, "what": what}]
 
 
-def test_views_of_a_segment_that_is_none_or_not_said() -> None:
-    with served(segments=["DE", "FR"]) as (_, client):
-        for verb in ("releases", "decisions", "events", "history", "recent"):
-            for query, code in (("", "part_needed"), ("?segment=ES", "no_such_segment")):
-                answer = client.get(f"/v1/campaigns/trial/{verb}{query}")
-                assert (answer.status_code, answer.json()["code"]) == (422, code)
-    with served() as (_, client):
-        assert client.get("/v1/campaigns/trial?segment=DE").status_code == 422
-
-
 # Requests that are too much, from elsewhere, cut off, or not for whoever makes them
 
 
