@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpbandits.core.errors import SharedError
-from dpbandits.core.locks import CallLock, this_process
+from dpbandits.core.locks import BlockLock, CallLock, this_process
 
 
 class Interrupted(BaseException):
@@ -92,6 +92,26 @@ def test_an_interruption_before_the_lock_is_taken(
         require_left(lock, call)
         at += 1
     assert len(kept) == at - 1 >= (4 if event == "line" else 20)
+
+
+@CALLS
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_a_signal_that_is_seen_as_the_lock_is_taken(
+    is_taken: bool, call: Callable[[CallLock], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another thread has it, or just after it was taken, as from Python 3.14 on."""
+    lock = CallLock(refusal)
+
+    def seen(self: BlockLock) -> bool:
+        if is_taken:
+            super(BlockLock, self).acquire()
+        raise Interrupted
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BlockLock, "acquire", seen, raising=False)
+        with pytest.raises(Interrupted):
+            call(lock)
+    require_left(lock, call)
 
 
 @CALLS

@@ -24,12 +24,28 @@ def this_process() -> tuple[object, int]:
 
 
 @final
+class BlockLock(type(RLock())):  # type: ignore[misc]  # Any to checkers
+    """A lock that a block holds or not, wherever a signal falls. Python looks for signals as a
+    function of its own is entered, and after calls of others.
+
+    From 3.14 on it looks after the call that takes the lock of a `with`, and before the block. Here
+    that call is one of a Python function; leaving the lock is no Python code.
+    """
+
+    def __enter__(self) -> bool:
+        try:
+            self.acquire()
+        except BaseException:
+            if self._is_owned():  # it was taken already
+                self.release()
+            raise
+        return True
+
+
+@final
 class CallLock:
     """A lock that makes other threads wait and refuses a call from within a call. In a forked child
-    it starts unlocked.
-
-    Whether a call is under way is what the lock itself says, and taking and leaving it is no Python
-    code: an interruption falls before or after it.
+    it starts unlocked. Whether a call is under way is what the lock itself says.
 
     Args:
         refusal: returns the error for a call from within a call (from a signal handler, say).
@@ -49,7 +65,7 @@ class CallLock:
         Raises:
             Exception: the refusal, if this thread holds the lock already.
         """
-        lock = self._locks.setdefault(this_process(), RLock())
+        lock = self._locks.setdefault(this_process(), BlockLock())
         if lock._is_owned():  # what `threading.Condition` asks, too
             raise self._refusal()
         return lock
