@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -568,17 +568,28 @@ class Host:
                 if self._is_restored(heads):
                     self._parts = {}
                     return False
-                tx = Transaction(self, rows, now, heads)
-                with self._releases_kept(tx):
+                tx, failed = Transaction(self, rows, now, heads), None
+                try:
                     answers = self._run(batch, tx)
                     changes = {
                         name: if_changed(change_of(part, now), part.head)
                         for name, part in tx.loaded.items()
                     }
                     written = Written.of(tx, changes)
-                if any(change.releases for change in written.changes.values()):
-                    self._unwritten = written
-                written.write(rows)
+                except BaseException as error:
+                    if not self._gives_up(error, tx):
+                        raise
+                    failed, self._is_in_doubt = error, True
+                    self._write_doubt(rows, heads)
+                else:
+                    if any(change.releases for change in written.changes.values()):
+                        self._unwritten = written
+                    written.write(rows)
+            if failed is not None:
+                self._fence_at_once()
+                if not isinstance(failed, Exception):
+                    raise failed
+                raise UnlearnedError(UPDATE_FAILED.format(kind=type(failed).__name__)) from failed
             self._unwritten = None
             for name, change in changes.items():
                 if change is not None:
@@ -595,7 +606,7 @@ class Host:
         except BaseException as error:
             self._parts = {}
             fences = isinstance(error, EditedRowsError) and error.fenced
-            if self._is_in_doubt or fences or isinstance(error, (LedgerError, UnlearnedError)):
+            if self._is_in_doubt or fences or isinstance(error, LedgerError):
                 self._mark_doubtful()
             raise
         for queued, answer in zip(batch, answers, strict=True):
@@ -624,29 +635,13 @@ class Host:
                 answers.append((None, refused))
         return answers
 
-    @contextmanager
-    def _releases_kept(self, tx: Transaction) -> Iterator[None]:
-        """Ensure that a release made in this block is written or given up. A later error may depend
-        on its noise, so noise must not be drawn again. Exceptions: the database fails, or a
-        `KeyboardInterrupt` (`GeneratorExit`: one that came as the block was left).
-
-        Raises:
-            UnlearnedError: a release was made and cannot be written.
+    def _gives_up(self, error: BaseException, tx: Transaction) -> bool:
+        """Return whether releases that were made before an error are given up. It may depend on
+        their noise, so noise must not be drawn again. Exceptions: the database fails, or a
+        `KeyboardInterrupt`.
         """
-        failed: BaseException | None = None
-        try:
-            yield
-        except (FenceNeeded, KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:
-            if self.database.caused(error) or not tx.has_drawn():
-                raise
-            failed = error
-        if failed is not None:
-            self._is_in_doubt = True
-            if not isinstance(failed, Exception):
-                raise failed
-            raise UnlearnedError(UPDATE_FAILED.format(kind=type(failed).__name__)) from failed
+        is_apart = isinstance(error, (FenceNeeded, KeyboardInterrupt))
+        return not is_apart and not self.database.caused(error) and tx.has_drawn()
 
     def _write_unwritten(self) -> None:
         """Write a release that an earlier transaction made and could not write. Rules in the
@@ -666,9 +661,11 @@ class Host:
                 if not is_old and taken == left.taken:
                     left.write(rows)
                     is_written = True
-        if not is_written:
-            self._mark_doubtful()
+            if not is_written:
+                self._write_doubt(rows, heads)
         self._unwritten = None
+        if not is_written:
+            self._fence_at_once()
 
     def _witness_marks(self, moves: Moves) -> None:
         """Witness committed marks. An error here must not repeat the transaction."""
@@ -678,27 +675,36 @@ class Host:
             raise interrupted() from None
 
     def _mark_doubtful(self) -> None:
-        """Have the next call fence the campaign, in any process: noise that was drawn and cannot be
-        written must not be drawn again. If writing this fails, the next call begins with it. Where
-        a release was given up, the campaign is fenced at once.
+        """Have the next call fence the campaign, in any process. If writing this fails, the next
+        call begins with it. Where a release was given up, the campaign is fenced at once.
         """
         gave_up = self._is_in_doubt or self._unwritten is not None
         self._is_in_doubt, self._parts = True, {}
         with self.database.transaction(self.layout.row.uid) as rows:
-            heads = rows.heads(self._uids)
-            for row in self.layout.parts.values():
-                head, seal = heads[row.uid], self._setting.seal.of(row)
-                try:
-                    private = seal.opened_private(rows.private(row.uid), head)
-                except EditedRowsError:  # the next call raises it
-                    continue
-                moved = with_next_version(head)
-                body = seal.private({**private, "doubtful": True}, moved)
-                rows.write(row.uid, Change(moved, private=body))
+            self._write_doubt(rows, rows.heads(self._uids))
         self._unwritten, self._is_in_doubt = None, False
-        if gave_up:  # at once, as a copy put back now would not have the mark
-            with suppress(Exception):  # then the next call tries: this one says what it met
-                self._fence()
+        if gave_up:
+            self._fence_at_once()
+
+    def _write_doubt(self, rows: Rows, heads: Mapping[str, HeadRow]) -> None:
+        """Write that a fence is due. Noise that was drawn and cannot be written must not be drawn
+        again, so the transaction that drew it writes this, and nobody comes between.
+        """
+        for row in self.layout.parts.values():
+            head, seal = heads[row.uid], self._setting.seal.of(row)
+            try:
+                private = seal.opened_private(rows.private(row.uid), head)
+            except EditedRowsError:  # the next call raises it
+                continue
+            moved = with_next_version(head)
+            body = seal.private({**private, "doubtful": True}, moved)
+            rows.write(row.uid, Change(moved, private=body))
+
+    def _fence_at_once(self) -> None:
+        """Fence what is doubtful: a copy put back now would not have the mark."""
+        self._is_in_doubt = False
+        with suppress(Exception):  # then the next call tries: this one says what it met
+            self._fence()
 
     # Fences
 

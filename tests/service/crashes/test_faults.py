@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
@@ -24,6 +24,7 @@ from dpbandits.service.database import Database
 from dpbandits.service.server.serving import run_maintenance
 from dpbandits.service.transaction import QueuedCall, Written
 from dpbandits.service.witness import Witness
+from tests.service.conftest import Open
 from tests.service.counted import Failing, Watching
 from tests.service.http.web import app_of
 from tests.service.machine import Time
@@ -216,6 +217,34 @@ def test_no_block_is_drawn_for_twice(name: str, fault: str, tmp_path: Path) -> N
         clock.now += 61
         other.settle()
         assert len(noise.sums) > 1
+
+
+@pytest.mark.parametrize("fault", ["update, ZeroDivisionError", "nan", "plan, ZeroDivisionError"])
+def test_nobody_comes_between_a_draw_that_is_given_up_and_its_fence(make: Open, fault: str) -> None:
+    """The failure may tell of the noise: who waited for the transaction to end reads no more."""
+    noise, came = Watching(), list[str]()
+    one, other = make(noise=noise), make(noise=noise)
+    campaign = one.create("c", POLICY, seed=3)
+    asked = campaign.ask(5)
+    campaign.tell_many([(each, 1) for each in asked[:3]])
+    transaction, (begin, errors) = one.database.transaction, UNLEARNED[fault]
+    again = other.open("c", policy=Unlearning)
+    with pytest.MonkeyPatch.context() as patch:
+
+        @contextmanager
+        def overtaken(group: str) -> Iterator[Any]:
+            try:
+                with transaction(group) as rows:
+                    yield rows
+            finally:
+                patch.undo()
+                came.append(again.tell(asked[4], 1))
+
+        begin(patch, one)
+        patch.setattr(one.database, "transaction", overtaken)
+        with pytest.raises(errors):
+            campaign.tell(asked[3], 1)
+    assert (came, len(noise.sums), campaign.generation) == (["gone"], 1, 2)
 
 
 READ = f"CASE WHEN new.coordinates != '[]' THEN {REFUSES} END"
