@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import timedelta
 from fractions import Fraction
+from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, final, get_type_hints
 
 import numpy as np
@@ -287,15 +287,18 @@ class SentGuarantee(Record):
 
 def sent_as(kind: Any, words: str = "", /, **others: Any) -> Any:
     """Return the model in which a server sends a dataclass or a named tuple: its fields, by name.
+    What has a default may lack in what an earlier server sent.
 
     Args:
         words: what is said of it to readers of JSON.
         others: the types of fields that are sent otherwise, or that are properties there.
     """
-    hints = get_type_hints(kind)
-    names = [each.name for each in fields(kind)] if is_dataclass(kind) else kind._fields
-    types = {name: hints[name] for name in names} | others
-    made: dict[str, Any] = {name: (each, ...) for name, each in types.items()}
+    hints, known = get_type_hints(kind), signature(kind).parameters
+    made: dict[str, Any] = {
+        name: (hints[name], ... if each.default is each.empty else each.default)
+        for name, each in known.items()
+    }
+    made |= {name: (each, ...) for name, each in others.items()}
     said = f"See `{kind.__name__}`. {words}".strip()
     return create_model(f"Sent{kind.__name__}", __base__=Record, __doc__=said, **made)
 
