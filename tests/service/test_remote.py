@@ -86,7 +86,7 @@ def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:
             with pytest.raises(TypeError, match=r"such as dpbandits\.\w+\(.*, got an object of"):
                 create(**wrong)
     for name in ("default", "seed", "max_pending", "min_share", "responsible", "period", "sticky"):
-        for rewards in ([0.314, 1], np.array([0.314, 1])):  # in another's place
+        for rewards in ([0.314], np.array([0.314]), [Fraction(314, 999)]):  # in another's place
             with pytest.raises((TypeError, ValueError), match=f"Expected {name}=") as said:
                 dpb.Session(POLICY, noise=dpb.SimulatedNoise(1), **{name: rewards})
             assert "314" not in str(said.value)

@@ -79,7 +79,7 @@ LONGEST = 60
 """The most characters of a value that an error repeats."""
 
 
-FRACTION = re.compile(r"(?<![\w.])\d*(\.\d|e-\d)")
+FRACTION = re.compile(r"(?<![\w.-])-?\d*(\.\d|e-\d)|Fraction\(")
 """A number in a text, but no version as of "model-1.2"."""
 
 
