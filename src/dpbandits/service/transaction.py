@@ -34,7 +34,6 @@ from dpbandits.service.parts import (
     change_of,
     compact,
     if_changed,
-    is_continued_by,
     loaded,
     next_chain,
     settle,
@@ -294,9 +293,12 @@ class Written:
         """Return whether these parts were not written since."""
         return all(heads[uid] == head for uid, head in self.before.items())
 
-    def is_in(self, heads: Mapping[str, HeadRow]) -> bool:
-        """Return whether it was committed although the database reported an error."""
-        return all(is_continued_by(change.head, heads[uid]) for uid, change in self.changes.items())
+    def is_in(self, rows: Rows) -> bool:
+        """Return whether it was committed although the database reported an error: its releases are
+        there, whatever came after them.
+        """
+        made = [(uid, each) for uid, change in self.changes.items() for each in change.releases]
+        return all(each in rows.releases(uid, each.step - 1, each.step) for uid, each in made)
 
     def write(self, rows: Rows) -> None:
         for uid, change in self.changes.items():
@@ -653,7 +655,7 @@ class Host:
             return
         with self.database.transaction(group) as rows:  # which waits for a commit under way
             heads = rows.heads(self._uids)
-            is_written = left.is_in(heads)
+            is_written = left.is_in(rows)
             if not is_written and left.is_next(heads):
                 seen = self.witness.marks(self._uids)
                 is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)

@@ -291,6 +291,23 @@ def test_a_release_is_written_before_another_process_writes(lite: Lite) -> None:
     assert (campaign.generation, len(campaign.ledger)) == (1, 1)
 
 
+@pytest.mark.parametrize("later", ["many calls", "a fence"])
+def test_a_release_that_stands_is_not_given_up(lite: Lite, later: str) -> None:
+    """Its reply was lost, and another process went on meanwhile."""
+    one, other = (lite.open(noise=dpb.SimulatedNoise(1)) for _ in range(2))
+    campaign = one.create("c", dpb.DPKLUCB(arms=1, epsilon=1, first=4))
+    asked, again = campaign.ask(4), other["c"]
+    with pytest.MonkeyPatch.context() as patch:
+        committed(stands=True)(patch, one)
+        with pytest.raises(dpb.StoreError):
+            campaign.tell_many([(each, 1) for each in asked])
+    made = again.fence() if later == "a fence" else [again.ask() for _ in range(64)]
+    generation = again.generation
+    assert campaign.tell(asked[0], 1) == ("already" if made else "gone")
+    assert campaign.summary().waiting == len(made or [])
+    assert campaign.generation == generation
+
+
 class Unfinished(dpb.DPNAS):
     """A stopping rule that fails once it was drawn for."""
 
