@@ -289,10 +289,6 @@ class Written:
         taken = tx.rows.used(list(tx.used)) if is_kept else {}
         return cls(before, taken, sealed, tx.used, tx.sealed_arms(), tx.responses)
 
-    def is_next(self, heads: Mapping[str, HeadRow]) -> bool:
-        """Return whether these parts were not written since."""
-        return all(heads[uid] == head for uid, head in self.before.items())
-
     def is_in(self, rows: Rows) -> bool:
         """Return whether it was committed although the database reported an error: its releases are
         there, whatever came after them.
@@ -555,7 +551,6 @@ class Host:
         Args:
             gather: adds calls that were queued while other processes held the database.
         """
-        moves = dict[str, tuple[Mark, Mark | None, float]]()
         if self._is_in_doubt:
             self._mark_doubtful()
         try:
@@ -579,27 +574,30 @@ class Host:
                     }
                     written = Written.of(tx, changes)
                 except BaseException as error:
-                    if not self._gives_up(error, tx):
+                    is_apart = isinstance(error, (FenceNeeded, KeyboardInterrupt))
+                    if is_apart or self.database.caused(error) or not tx.has_drawn():
                         raise
-                    failed, self._is_in_doubt = error, True
+                    failed, self._is_in_doubt = error, True  # it may depend on what was drawn
                     self._write_doubt(rows, heads)
                 else:
                     if any(change.releases for change in written.changes.values()):
                         self._unwritten = written
                     written.write(rows)
+            self._unwritten, self._is_in_doubt = None, False
             if failed is not None:
                 self._fence_at_once()
                 if not isinstance(failed, Exception):
                     raise failed
                 raise UnlearnedError(UPDATE_FAILED.format(kind=type(failed).__name__)) from failed
-            self._unwritten = None
             for name, change in changes.items():
                 if change is not None:
-                    part = tx.loaded[name]
-                    before, part.head = part.head, change.head
-                    if Mark.of(part.head) != Mark.of(before):
-                        moves[part.uid] = Mark.of(part.head), Mark.of(before), part.head.latest
+                    tx.loaded[name].head = change.head
             self._parts.update(tx.loaded)
+            moves = {
+                uid: (Mark.of(change.head), Mark.of(heads[uid]), change.head.latest)
+                for uid, change in written.changes.items()
+                if change.releases
+            }
             if moves:
                 self._witness_marks(moves)
         except FenceNeeded:
@@ -637,14 +635,6 @@ class Host:
                 answers.append((None, refused))
         return answers
 
-    def _gives_up(self, error: BaseException, tx: Transaction) -> bool:
-        """Return whether releases that were made before an error are given up. It may depend on
-        their noise, so noise must not be drawn again. Exceptions: the database fails, or a
-        `KeyboardInterrupt`.
-        """
-        is_apart = isinstance(error, (FenceNeeded, KeyboardInterrupt))
-        return not is_apart and not self.database.caused(error) and tx.has_drawn()
-
     def _write_unwritten(self) -> None:
         """Write a release that an earlier transaction made and could not write. Rules in the
         database may make writing fail for some values, so noise must not be drawn again. The
@@ -656,7 +646,7 @@ class Host:
         with self.database.transaction(group) as rows:  # which waits for a commit under way
             heads = rows.heads(self._uids)
             is_written = left.is_in(rows)
-            if not is_written and left.is_next(heads):
+            if not is_written and left.before.items() <= heads.items():  # nobody wrote since
                 seen = self.witness.marks(self._uids)
                 is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
                 taken = rows.used(list(left.used)) if left.used else {}
@@ -704,7 +694,6 @@ class Host:
 
     def _fence_at_once(self) -> None:
         """Fence what is doubtful: a copy put back now would not have the mark."""
-        self._is_in_doubt = False
         with suppress(Exception):  # then the next call tries: this one says what it met
             self._fence()
 
