@@ -90,6 +90,8 @@ def test_a_spread_is_played_and_said() -> None:
     loss, regret = found.row("DPKLUCB", 1.0).loss / 10, runs.regret()
     assert abs(loss - regret.mean()) < 5 * regret.std() * (1 / 4 + 1 / 40) ** 0.5
     assert "rewards: single ones have the standard deviation [2, 1]" in str(found)
+    half = dpb.forecast([6, 4], 100, 1, sd=np.array([0.5, 1]), **asked)
+    assert "the standard deviation [0.5, 1.0]" in str(half)
     assert "each is played as 0 or 10" in str(dpb.forecast([6, 4], 100, 1, **asked))
     assert "rewards:" not in str(dpb.forecast([0.6, 0.4], 100, 1, draws=2))
     for wrong in (-1, "2", [1], [1, 2, 3], float("nan"), 5.1):

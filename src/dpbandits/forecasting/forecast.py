@@ -599,7 +599,7 @@ def forecast(
         "" if drift is None else str(drift),
         "" if delay is None else f"answers come late: {delay}",
         f"periods of {period:,} visitors" if period else "",
-        f"in play for visitors {shown(dict(present))}" if present else "",
+        f"in play for visitors {dict(present)}" if present else "",
     ]
     about, played_as = "; ".join(filter(None, said)), played_words(rewards, sd)
     return Forecast(rows, visitors, draws, prior.size, seed, units, about, cap, played_as)
@@ -663,7 +663,8 @@ def spread_given(sd: object, prior: Prior | EachRate, ruler: Range) -> Floats | 
 def played_words(rewards: Range | None, sd: object) -> str:
     """How single rewards are played; empty for conversions, which are 0 or 1."""
     if sd is not None:
-        return f"single ones have the standard deviation {shown(sd)} about their arm's mean"
+        each = np.array(sd).tolist()
+        return f"single ones have the standard deviation {each} about their arm's mean"
     if rewards is None:
         return ""
     low, high = float(rewards.low), float(rewards.high)
