@@ -265,7 +265,7 @@ class CampaignStore(AbstractContextManager["CampaignStore"]):
         require_few_arms(policy.arms)
         require_readable(policy)
         caller = checked_caller(by)
-        budget = None if scope is None else str(getattr(scope, "name", scope))
+        budget = scope.name if isinstance(scope, Scope) else scope
         if budget is not None and not is_line(budget, LONGEST_NAME):
             raise no_scope(budget)
         if key is not None and not is_line(key, LONGEST_KEY):
