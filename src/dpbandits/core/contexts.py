@@ -106,9 +106,7 @@ def by_name(table: Any, names: Sequence[str] | None) -> Any:
         return np.asarray(table) if hasattr(table, "columns") else table
     if names is not None and sorted(labels) != sorted(names):
         said = shown([each for each in labels[:8] if may_be_shown(each)])
-        raise refused_context(
-            f"Expected the columns {shown(list(names[:8]))}, each once, got {said}."
-        )
+        raise refused_context(f"Expected the columns {list(names[:8])}, each once, got {said}.")
     if names is None:
         return np.asarray(table)
     if isinstance(table, tuple):

@@ -304,7 +304,7 @@ def require_pair(policy: Any, environment: Any) -> None:
     if any(places.get(name, at) != at for at, name in enumerate(columns)):
         arms = [name for name in columns if name in places]  # others may be a first row of rewards
         raise ValueError(
-            f"Expected the columns of the rewards in the order of the arms, {shown(list(places))}; "
+            f"Expected the columns of the rewards in the order of the arms, {list(places)[:8]}; "
             f"got {shown(arms)}."
         )
     if environment.changing and problem_of(policy) is not None:

@@ -69,7 +69,7 @@ def refuse_unlisted_names(arms: object) -> None:
     """
     if isinstance(arms, str) and not arms.strip().isdecimal():
         names = [part.strip() for part in arms.split(",")]
-        instead = shown(names) if len(names) > 1 else f"[{shown(arms)}, …], a name for each arm"
+        instead = f"{names[:8]}" if len(names) > 1 else f"[{shown(arms)}, …], a name for each arm"
     elif (
         as_int(arms) is None
         and isinstance(arms, Iterable)

@@ -49,8 +49,8 @@ def require_contexts(policy: Policy, environment: Environment, *, plain: bool) -
     named, names = policy.feature_names, environment.names
     if named is not None and names is not None and names != list(named):
         raise ValueError(
-            f"Expected the columns of the contexts in the order of the features, {shown(named)}; "
-            f"got {shown(names)}."
+            "Expected the columns of the contexts in the order of the features, "
+            f"{list(named[:8])}; got {shown(names)}."
         )
     if not plain:
         raise ValueError(
