@@ -16,6 +16,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.service.campaign import Campaign
 from dpbandits.service.client import AsyncCampaign, AsyncRemoteStore
+from dpbandits.service.operations import CampaignDecision
 from dpbandits.service.store import CampaignStore
 from tests.service.http.web import app_of, client_of, mocked, remote
 
@@ -63,6 +64,13 @@ def test_what_a_server_says_of_its_store_is_passed_on(monkeypatch: pytest.Monkey
     store = mocked(lambda _: httpx.Response(503, json=said))
     with pytest.raises(dpb.StoreError, match=r"damaged\. Named in `errors`: holdout\."):
         store["trial"]
+
+
+def test_weights_of_0_and_1_come_as_weights() -> None:
+    """They are no super arm of the arms 0 and 1."""
+    for action in ([1.0, 0.0], [0.5, 0.5], [0, 2]):
+        found = CampaignDecision.model_validate({"id": "a", "action": action, "round": 1})
+        assert repr(found.action) == repr(tuple(action))
 
 
 def test_what_json_has_not_is_refused_and_later_calls_go_on() -> None:

@@ -15,11 +15,11 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    Strict,
     create_model,
 )
 
 from dpbandits.core.inputs import converted
-from dpbandits.core.plan import Action
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import NONE, Columns, Tabular, types_of
 from dpbandits.forecasting.forecast import ExpectedLoss
@@ -63,7 +63,9 @@ if TYPE_CHECKING:  # as for `Decision`, whatever is validated
     Observed = tuple[int, ...] | Any
     Named = str | Any
 else:
-    AnyAction, Observed, Named = Action, tuple[int, ...] | None, ArmLabel
+    # weights of 0 and 1 are no super arm
+    AnyAction = int | tuple[Annotated[int, Strict()], ...] | tuple[float, ...]
+    Observed, Named = tuple[int, ...] | None, ArmLabel
 
 
 class LedgerLine(Record):
