@@ -289,12 +289,14 @@ class Written:
         taken = tx.rows.used(list(tx.used)) if is_kept else {}
         return cls(before, taken, sealed, tx.used, tx.sealed_arms(), tx.responses)
 
-    def is_in(self, rows: Rows) -> bool:
+    def is_settled(self, rows: Rows, heads: Mapping[str, HeadRow]) -> bool:
         """Return whether it was committed although the database reported an error: its releases are
-        there, whatever came after them.
+        there, whatever came after them. Or a fence gave up what it read.
         """
         made = [(uid, each) for uid, change in self.changes.items() for each in change.releases]
-        return all(each in rows.releases(uid, each.step - 1, each.step) for uid, each in made)
+        return any(
+            heads[uid].generation > head.generation for uid, head in self.before.items()
+        ) or all(each in rows.releases(uid, each.step - 1, each.step) for uid, each in made)
 
     def write(self, rows: Rows) -> None:
         for uid, change in self.changes.items():
@@ -645,18 +647,18 @@ class Host:
             return
         with self.database.transaction(group) as rows:  # which waits for a commit under way
             heads = rows.heads(self._uids)
-            is_written = left.is_in(rows)
-            if not is_written and left.before.items() <= heads.items():  # nobody wrote since
+            is_settled = left.is_settled(rows, heads)
+            if not is_settled and left.before.items() <= heads.items():  # nobody wrote since
                 seen = self.witness.marks(self._uids)
                 is_old = any(is_behind(heads[uid], seen.get(uid), self.witness) for uid in heads)
                 taken = rows.used(list(left.used)) if left.used else {}
                 if not is_old and taken == left.taken:
                     left.write(rows)
-                    is_written = True
-            if not is_written:
+                    is_settled = True
+            if not is_settled:
                 self._write_doubt(rows, heads)
         self._unwritten = None
-        if not is_written:
+        if not is_settled:
             self._fence_at_once()
 
     def _witness_marks(self, moves: Moves) -> None:

@@ -291,21 +291,24 @@ def test_a_release_is_written_before_another_process_writes(lite: Lite) -> None:
     assert (campaign.generation, len(campaign.ledger)) == (1, 1)
 
 
-@pytest.mark.parametrize("later", ["many calls", "a fence"])
-def test_a_release_that_stands_is_not_given_up(lite: Lite, later: str) -> None:
-    """Its reply was lost, and another process went on meanwhile."""
+@pytest.mark.parametrize(("stands", "fenced"), [(True, False), (True, True), (False, True)])
+def test_a_release_that_is_settled_voids_nothing_later(
+    lite: Lite, stands: bool, fenced: bool
+) -> None:
+    """Its reply was lost. It stands, or was given up, before another process went on."""
     one, other = (lite.open(noise=dpb.SimulatedNoise(1)) for _ in range(2))
     campaign = one.create("c", dpb.DPKLUCB(arms=1, epsilon=1, first=4))
     asked, again = campaign.ask(4), other["c"]
     with pytest.MonkeyPatch.context() as patch:
-        committed(stands=True)(patch, one)
+        committed(stands)(patch, one)
         with pytest.raises(dpb.StoreError):
             campaign.tell_many([(each, 1) for each in asked])
-    made = again.fence() if later == "a fence" else [again.ask() for _ in range(64)]
-    generation = again.generation
-    assert campaign.tell(asked[0], 1) == ("already" if made else "gone")
-    assert campaign.summary().waiting == len(made or [])
-    assert campaign.generation == generation
+    if fenced:
+        again.fence()
+    for _ in range(64):
+        again.ask()
+    assert campaign.tell(asked[0], 1) == ("gone" if fenced else "already")
+    assert (campaign.summary().waiting, campaign.generation) == (64, 1 + fenced)
 
 
 class Unfinished(dpb.DPNAS):
