@@ -28,6 +28,7 @@ from uuid import UUID
 
 import numpy as np
 from pydantic import (
+    BaseModel,
     BeforeValidator,
     Field,
     Strict,
@@ -278,13 +279,14 @@ Arm = Annotated[Any, BeforeValidator(plain_whole)]
 User = Annotated[Any, BeforeValidator(plain_user)]
 
 
-class OperationModel(Body):
+class OperationModel(BaseModel):
     """What a caller sends.
 
     Args:
         key: chosen by the caller. A repeated call with this key runs once; both get one reply.
     """
 
+    model_config = Body.model_config
     name: ClassVar[str]
     role: ClassVar[Role] = "admin"
     reply: ClassVar[type[Reply]] = Done
