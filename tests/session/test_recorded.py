@@ -130,6 +130,9 @@ def test_least_shares_of_single_arms_are_kept() -> None:
     s.add_arm("red")
     assert s._state.assignment is not None
     assert s._state.assignment.least(4) == 0.0
+    s.retire_arm("green")
+    with pytest.raises(ValueError, match="another arm"):
+        s.record("green", (40, 0), key="control")
 
 
 # Lift

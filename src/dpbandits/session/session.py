@@ -57,6 +57,7 @@ from dpbandits.session.arms import (
     Assignment,
     Roster,
     assignment_of,
+    short,
 )
 from dpbandits.session.beliefs import Allocation, Beliefs, ReleaseHistory, Sight, beliefs
 from dpbandits.session.contexts import Contexts, Predictions
@@ -1005,7 +1006,9 @@ class Session:
                 for known in view.batches:
                     if known.key == batch.key:
                         # an arm that was restarted since has a new number, under its name
-                        again = batch._replace(arm=known.arm) if is_retired else batch
+                        left = f"{short(str(roster.label(known.arm)))} ("
+                        is_former = is_retired and str(roster.label(arm)).startswith(left)
+                        again = batch._replace(arm=known.arm) if is_former else batch
                         require_same_batch(known, again)
                         return "already"
                 elsewhere = (each.key for other in self._others for each in other._view.batches)
