@@ -1040,6 +1040,13 @@ class Rows:
         ]
         put(self._connection, tables.contribution, names, rows, "group", "pseudonym")
 
+    def let_go_of_arms(self, uid: str, step: int) -> None:
+        """Nobody keeps an arm that a pending decision from after this step may have chosen."""
+        c, kept = tables.decision.c, tables.contribution
+        who = select(c.pseudonym).where(c.campaign == uid, c.step > step, c.status == "waiting")
+        letting_go = update(kept).where(kept.c.group == self.group, kept.c.pseudonym.in_(who))
+        self._connection.execute(letting_go.values(kept=null()))
+
     def respond(self, responses: Mapping[str, str]) -> None:
         """Keep replies, for calls that are made again."""
         rows = [(self.group, *reply) for reply in responses.items()]

@@ -41,7 +41,7 @@ from dpbandits.service.parts import (
 )
 from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import CampaignSeal
-from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
+from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow, ReleaseRow
 from dpbandits.service.witness import Mark, Moves, Witness
 from dpbandits.session.people import HoldoutRule, Register
 from dpbandits.session.storing import (
@@ -772,11 +772,14 @@ class Host:
         lost = ReadingRow(
             seen.generation, 0, 0, 0, cost_of(part.session), step, "lost", part.head.version + 1
         )
-        restarts = bool(unseen) or keeps_exact_sums(part.session)
+        restarts, hidden = bool(unseen) or keeps_exact_sums(part.session), list[ReleaseRow]()
+        if unseen:
+            hidden = rows.releases(part.uid, part.head.before, part.head.step)
+            rows.let_go_of_arms(part.uid, part.head.before)
         part.begin({}, {})
         drop_unread(part.session)
         if restarts:
-            restart_policy(part.session)
+            restart_policy(part.session, min((each.asked for each in hidden), default=None))
             if part.contexts is not None:
                 part.contexts.restart()
         unseen = [*part.head.parsed["unseen"], *unseen]

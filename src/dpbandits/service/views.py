@@ -307,8 +307,14 @@ def participants_in(tx: Transaction, part: Part) -> str:
 # What happened, row by row
 
 
+def is_seen(part: Part, step: int) -> bool:
+    """Whether rows of this step are shown: not those of a transaction that was never witnessed."""
+    return not any(first <= step <= last for first, last in part.head.parsed["unseen"])
+
+
 def ledger_of(tx: Transaction, part: Part) -> list[models.LedgerLine]:
-    return [models.LedgerLine.model_validate(row) for row in tx.rows.readings(part.uid, 0)]
+    rows = [row for row in tx.rows.readings(part.uid, 0) if is_seen(part, row.step)]
+    return [models.LedgerLine.model_validate(row) for row in rows]
 
 
 def releases_of(
@@ -316,7 +322,7 @@ def releases_of(
 ) -> list[models.StoredRelease]:
     since = whole_number(after, "after", 0, LAST)
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
-    until, unseen = min(part.head.step, since + many), part.head.parsed["unseen"]
+    until = min(part.head.step, since + many)
     return [
         models.StoredRelease(
             step=row.step,
@@ -327,7 +333,7 @@ def releases_of(
             made_at=row.made_at,
         )
         for row in tx.rows.releases(part.uid, since, until)
-        if not any(first <= row.step <= last for first, last in unseen)
+        if is_seen(part, row.step)
     ]
 
 
@@ -342,6 +348,7 @@ def decisions_of(
     since = whole_number(after, "after", 0, LAST)
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
     hidden, labels = part.session.attribution_window is not None, labels_of(part)
+    found = tx.rows.decisions(part.uid, since, many)
     rows = tuple(
         models.StoredDecision(
             id=row.seq,
@@ -353,9 +360,10 @@ def decisions_of(
             asked_at=row.asked_at,
             waiting=None if hidden else row.status == "waiting",
         )
-        for row in tx.rows.decisions(part.uid, since, many)
+        for row in found
+        if is_seen(part, row.step)
     )
-    after_these = rows[-1].id if len(rows) == many else None
+    after_these = found[-1].seq if len(found) == many else None
     return models.DecisionPage(decisions=rows, after=after_these)
 
 
@@ -577,7 +585,8 @@ def history_of(tx: Transaction, part: Part) -> tuple[models.Moment, ...]:
 def recent_of(tx: Transaction, part: Part, newest: int = 1_000) -> models.Recent:
     many = whole_number(newest, "newest", 1, MOST_AT_ONCE)
     after = max(0, part.head.asked - many)
-    shown = Counter(frozen_json(row.action) for row in tx.rows.decisions(part.uid, after, many))
+    rows = tx.rows.decisions(part.uid, after, many)
+    shown = Counter(frozen_json(row.action) for row in rows if is_seen(part, row.step))
     policy, labels = part.session.policy, labels_of(part)
     actions = range(policy.arms) if policy.about.feedback == "bandit" else sorted(shown, key=str)
     arms = tuple(

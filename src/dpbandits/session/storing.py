@@ -457,15 +457,26 @@ def keeps_exact_sums(session: Session) -> bool:
     return not session._vault.mechanism.public_memory
 
 
-def restart_policy(session: Session) -> None:
-    """Restart the policy; decisions keep their numbers. Nothing may be pending or open."""
+def restart_policy(session: Session, unseen_from: int | None = None) -> None:
+    """Restart the policy; decisions keep their numbers. Nothing may be pending or open.
+
+    Args:
+        unseen_from: how many decisions had been made at the first of the releases that nobody is to
+            see: whom a guardrail suspended since is in play again, and traffic is counted anew.
+    """
     now = session._current.folded()
     fresh = session._first_state(session.policy, session._state.assignment)
+    roster, traffic = now.roster, now.traffic
+    if unseen_from is not None:
+        traffic = fresh.traffic
+        for arm, asked, suspended in now.harm.alarms if now.harm else ():
+            if suspended and asked >= unseen_from and roster.status[arm] == "paused":
+                roster = roster.with_status(arm, "active")
     state = replaced(
         fresh,
         history=replace(fresh.history, first=now.history.first),
-        roster=now.roster,
-        traffic=now.traffic,
+        roster=roster,
+        traffic=traffic,
         events=now.events,
         asked=now.asked,
         unread=now.asked,

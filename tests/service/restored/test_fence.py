@@ -5,6 +5,7 @@ proofs/fence.md.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from itertools import islice
@@ -16,9 +17,10 @@ import pytest
 import dpbandits as dpb
 from dpbandits.core.errors import WitnessError
 from dpbandits.service.database import Database
-from dpbandits.service.transaction import Host
+from dpbandits.service.operations import Ask
+from dpbandits.service.transaction import Host, QueuedCall
 from dpbandits.service.witness import Witness
-from tests.service.counted import Failing
+from tests.service.counted import Counted, Failing
 from tests.service.http.web import client_of, remote
 from tests.service.machine import BY_CONTEXT, CONTEXTS, Time
 from tests.service.timelines import (
@@ -26,6 +28,7 @@ from tests.service.timelines import (
     copied,
     copy_file,
     create,
+    everything,
     inside,
     lost_lines,
     store_of,
@@ -400,23 +403,88 @@ def test_two_clones_never_show_two_readings(tmp_path: Path) -> None:
     assert campaign.generation == 3
 
 
+def overtaken(patch: pytest.MonkeyPatch, clone: Any, other: Callable[[], object]) -> None:
+    """The other copy commits and is witnessed once the clone has compared itself with the witness,
+    and before it commits.
+    """
+    begin = Database.transaction
+
+    def transaction(self: Any, uid: str) -> Any:
+        if self is clone._calls.host.database:
+            patch.undo()
+            other()
+            patch.setattr(Host, "_is_restored", lambda *_: False)
+        return begin(self, uid)
+
+    patch.setattr(Database, "transaction", transaction)
+
+
 def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both compare before one commits: the other's release is never shown."""
     campaign, clone, asked = clones(tmp_path / "witness")
-    commit = Database.transaction
-
-    def overtaken(self: Any, uid: str) -> Any:
-        if self is clone._calls.host.database:
-            monkeypatch.undo()
-            campaign.tell_many([(d, 1) for d in asked])
-            # it has compared before
-            monkeypatch.setattr(Host, "_is_restored", lambda *_: False)
-        return commit(self, uid)
-
-    monkeypatch.setattr(Database, "transaction", overtaken)
+    overtaken(monkeypatch, clone, lambda: campaign.tell_many([(d, 1) for d in asked]))
     with pytest.raises(WitnessError, match="two copies"):
         clone.tell_many([(d, 0) for d in asked])
     monkeypatch.undo()
     assert clone.generation == 2
     assert not any(release.coordinates for release in clone.releases())
     assert {row.mean for row in clone.beliefs()} == {None}
+
+
+class Shifting(Counted):
+    """Adds so much to what it is asked about, and takes it from the next, in place of noise."""
+
+    def __init__(self, by: int) -> None:
+        super().__init__()
+        self.by = by
+
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        self.by, by = -self.by, self.by
+        if verb == "joint":
+            return tuple(int(each) + by for each in exact[0])
+        return int(exact[0]) + by
+
+
+UNSEEN: dict[str, dict[str, Any]] = {
+    "decisions": {},
+    "shares": {"min_share": 0.1},
+    "suspended arms": {"guardrail": dpb.Guardrail("refunds", limit=0.2)},
+    "arms that are kept": {"sticky": True, "privacy_unit": "user", "max_contributions": 2},
+}
+
+
+@pytest.mark.parametrize("kind", UNSEEN)
+def test_nothing_that_came_of_an_unseen_release_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Two copies read the same answers, and one of them is never witnessed. Whatever it drew, what
+    it shows is the same: of the decisions that it made from that, of shares, and of arms.
+    """
+    options, seen, names = UNSEEN[kind], list[Any](), re.compile("[0-9a-f]{32}")
+    reward, users = (1, 0.15) if "guardrail" in options else 1, "sticky" in options
+
+    def ask(campaign: Any, whom: str) -> list[Any]:
+        if users:
+            return [campaign.ask(user=f"{whom} {n}").action for n in range(20)]
+        return [each.action for each in campaign.ask(20)]
+
+    for by in (30_000, -30_000):
+        backend, clock, path = Database("memory:"), Time(), tmp_path / f"{by}"
+        store = store_of(backend, path, clock=clock, noise=Counted())
+        policy = dpb.DPRateIMED(arms=["a", "b", "c"], epsilon=1, first=60)
+        campaign: Any = store.create("c", policy, seed=2, **WAITED, **options)
+        asked = [campaign.ask(user=n) for n in range(180)] if users else campaign.ask(180)
+        campaign.tell_many([(each, reward) for each in asked])
+        clone = store_of(copied(backend), path, clock=clock, noise=Shifting(by))["c"]
+        clock.now += 61
+        with monkeypatch.context() as patch:
+            overtaken(patch, clone, campaign.settle)
+            visits = [{"user": f"new {n}"} for n in range(20)] if users else [{"count": 20}]
+            clone._calls.host._queue.extend(QueuedCall(Ask(**each)) for each in visits)
+            with pytest.raises(WitnessError, match="two copies"):
+                clone.settle()
+        assert inside(clone, lambda part, rows: len(rows.releases(part.uid, 0, 9))) > 1
+        shown = everything(clone) | {"next": ask(clone, "new"), "later": clone.recent()}
+        seen.append(names.sub("", str(shown)))
+        assert [line.kind for line in clone.ledger] == ["lost"]
+    assert seen[0] == seen[1]
