@@ -97,6 +97,17 @@ def test_regret_on_super_arms_stays_below_the_bound_everywhere(name: str) -> Non
                 holds(make, problem, means, eps, rounds, 6)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", [*BANDITS, *ON_MATROIDS, *ON_SUPER_ARMS])
+def test_bounds_are_numbers_from_the_first_round_on(name: str) -> None:
+    """Also where an action is always right, and where all are alike."""
+    given = 2 if name in BANDITS else dpb.UniformMatroid(arms=2, rank=1)
+    for means, rounds in (((0.0, 1.0), 1), ((0.0, 1.0), 2), ((0.5, 0.5), 2)):
+        policy = (BANDITS | ON_MATROIDS | ON_SUPER_ARMS)[name](given, 20.0, rounds)
+        for bound in (dpb.upper_bound, dpb.regret_order):
+            assert 0 <= bound(policy, dpb.Bernoulli(means), rounds) < math.inf
+
+
 def test_every_policy_that_states_constants_is_tried() -> None:
     tried = {name.split(",")[0] for name in BANDITS | ON_MATROIDS | ON_SUPER_ARMS}
     states = {

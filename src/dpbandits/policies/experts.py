@@ -56,9 +56,9 @@ one.
 
 
 def rates(gaps: Floats, theta: Floats) -> Floats:
-    """Return ln r for each gap and θ, shape (gaps, thetas)."""
-    fair = np.log1p(-np.multiply.outer(gaps, np.tanh(theta)))
-    return np.asarray(fair + np.log(np.cosh(theta)))
+    """Return ln r for each gap and θ, shape (gaps, thetas); −θ at a gap of 1."""
+    worse = np.multiply.outer((1.0 - gaps) / 2.0, np.expm1(2.0 * theta))
+    return np.asarray(np.log1p(worse) - theta)
 
 
 def noisy_chance(gaps: Floats, rounds: int, scale: float) -> Floats:

@@ -1108,7 +1108,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
             self.problem.b_one * (size * log_t if more > 1.0 else size * noise_cost * eps) / eps
         )
         each = [
-            noise_cost * (1.0 + max(0.0, math.log(inside / gap))) if math.isfinite(gap) else 0.0
+            noise_cost * (1.0 + math.log(max(1.0, inside / gap))) if math.isfinite(gap) else 0.0
             for gap in gaps.least
         ]
         return per_gap(self.problem, means, size * log_t * more, each)
