@@ -76,12 +76,13 @@ def spent_after(amount: Fraction, spent: Fraction, total: Fraction) -> Fraction:
     >>> spent_after(Fraction(1, 7**2500), Fraction(1), Fraction(2)) - 1 == Fraction(1, FINEST)
     True
     """
-    exact = spent + as_fraction(amount, "amount")
+    cost = as_fraction(amount, "amount")
+    exact = spent + cost
     if exact > total:
-        cost = str(amount) if amount.denominator <= FINEST else f"about {printed(amount)}"
+        said = str(cost) if cost.denominator <= FINEST else f"about {printed(cost)}"
         raise BudgetError(
             f"Expected this device's reports to cost at most total={total}; {spent} of it is "
-            f"spent, and this report costs {cost}. "
+            f"spent, and this report costs {said}. "
             "No report was made. Only the user can agree to a larger total."
         )
     return exact if exact.denominator <= FINEST else Fraction(math.ceil(exact * FINEST), FINEST)
@@ -254,5 +255,6 @@ class FileBudget:
     def _damaged(self) -> BudgetError:
         return BudgetError(
             f"Expected the budget that a FileBudget wrote to {self.path}, under this one name; it "
-            "is missing or damaged, or has a second name (a link). No report was made."
+            "is missing or damaged, cannot be written, is kept locked by another call, or has a "
+            "second name (a link). No report was made."
         )
