@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits import mechanisms
 from dpbandits.checks import check_policy
+from dpbandits.local.budget import MemoryBudget
 from dpbandits.mechanisms.rewards import checked_reward, checked_rewards, scaled_value
 from dpbandits.oracles import problem_from_data
 
@@ -28,6 +30,8 @@ def audited(**arguments: Any) -> dpb.AuditReport:
 
 NAMES = {
     "dpb": dpb,
+    "mechanisms": mechanisms,
+    "MemoryBudget": MemoryBudget,
     "check_policy": check_policy,
     "checked_reward": checked_reward,
     "checked_rewards": checked_rewards,

@@ -253,6 +253,13 @@ def number_within(
     raise ValueError(f"Expected {name}={shown(value)} to be {what} in {range_}.")
 
 
+def require_one_of(value: object, name: str, *allowed: str) -> None:
+    """Raise a ValueError unless `value` is one of these texts."""
+    if not isinstance(value, str) or value not in allowed:
+        known = ", ".join(map(repr, allowed))
+        raise ValueError(f"Expected {name}={shown(value)} to be one of {known}.")
+
+
 def positive(**given: object) -> list[float]:
     """Return positive numbers given by name, such as ε and gaps.
 

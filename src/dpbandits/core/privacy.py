@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from dpbandits.core.inputs import shown, whole_number
+from dpbandits.core.inputs import require_one_of, shown, whole_number
 
 Measure = Literal["pure", "zCDP"]
 NoiseKind = Literal["secure", "simulated"]
@@ -153,10 +153,7 @@ class Grid:
         object.__setattr__(
             self, "steps", whole_number(self.steps, "grid", 1, 2**20, of="steps per unit of reward")
         )
-        if self.rounding not in ("nearest", "bernoulli"):
-            raise ValueError(
-                f"Expected rounding={shown(self.rounding)} to be 'nearest' or 'bernoulli'."
-            )
+        require_one_of(self.rounding, "rounding", "nearest", "bernoulli")
 
 
 def require_grid(grid: object) -> None:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import whole_number
+from dpbandits.core.inputs import require_one_of, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
@@ -64,11 +64,8 @@ class AnswerLaw:
     redraws: bool = False
 
     def __post_init__(self) -> None:
-        if self.family not in get_args(Family):  # intervals would take it for one of these
-            raise ValueError(
-                f"Expected family={self.family!r} to be one of {', '.join(get_args(Family))}: "
-                "estimates know the moments of no other noise."
-            )
+        # estimates know the moments of no other noise, and would take it for one of these
+        require_one_of(self.family, "family", *get_args(Family))
 
 
 # Mechanisms: the only code that turns exact sums into released values (see `vault`). A closed block
@@ -287,6 +284,7 @@ class Around(Mechanism):
     grid: Grid = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        whole_number(self.width, "width", 1)  # a guarantee is so many times that of one coordinate
         for name in ("grid", "together", "compares", "public_memory", "ahead"):
             object.__setattr__(self, name, getattr(self.inner, name))
 
@@ -474,6 +472,10 @@ class NoisyMax(PureDP):
     selection: Selection = "laplace"
     public_memory = True
     proof: ClassVar[str] = "noisy_max"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_one_of(self.selection, "selection", *get_args(Selection))
 
     @property
     def guarantee(self) -> Guarantee:

@@ -14,12 +14,12 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count, pairwise
 from operator import mul
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 
 import numpy as np
 
 from dpbandits.core.errors import HorizonError
-from dpbandits.core.inputs import MOST_ARMS, opaque, whole_number
+from dpbandits.core.inputs import MOST_ARMS, opaque, require_one_of, whole_number
 from dpbandits.core.privacy import Guarantee, printed
 from dpbandits.mechanisms.base import (
     Answer,
@@ -142,8 +142,8 @@ class BinaryTree(PureDP, ArmTrees):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.leaves < 1:
-            raise ValueError(f"Expected leaves={self.leaves} to be at least 1.")
+        leaves = whole_number(self.leaves, "leaves", 1, of="releases")
+        object.__setattr__(self, "leaves", leaves)
 
     @cached_property
     def levels(self) -> int:
@@ -292,6 +292,10 @@ class Hybrid(SeparableDP):
     segments: Segments = "powers"
     root: bool = False
     proof: ClassVar[str] = "hybrid"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_one_of(self.segments, "segments", *get_args(Segments))
 
     @property
     def guarantee(self) -> Guarantee:

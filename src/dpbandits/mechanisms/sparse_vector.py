@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, NamedTuple, final
+from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 
-from dpbandits.core.inputs import opaque, shown, whole_number
+from dpbandits.core.inputs import opaque, require_one_of, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.mechanisms.base import (
     AnswerLaw,
@@ -249,10 +249,7 @@ class Comparisons(PureDP):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.watch not in ("pairs", "arms", "one"):
-            raise ValueError(
-                f"Expected watch={shown(self.watch)} to be one of 'pairs', 'arms', 'one'."
-            )
+        require_one_of(self.watch, "watch", *get_args(Rivals))
         if not callable(self.bar):
             raise TypeError(
                 "Expected bar= to be a function of a number of rewards, such as math.sqrt."

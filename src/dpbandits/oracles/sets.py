@@ -11,7 +11,15 @@ from typing import Any, Literal, NoReturn, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import MOST_ARMS, Floats, number_within, shown, switch, whole_number
+from dpbandits.core.inputs import (
+    MOST_ARMS,
+    Floats,
+    number_within,
+    require_one_of,
+    shown,
+    switch,
+    whole_number,
+)
 from dpbandits.oracles.base import (
     DecisionSet,
     Label,
@@ -118,8 +126,7 @@ class ExplicitSet(DecisionSet):
         self.super_arms = sorted(tuple(sorted(arms)) for arms in given)
         self.arms = max(row[-1] for row in self.super_arms) + 1 if arms is None else int(arms)
         self.size, self.costs = max(map(len, self.super_arms)), switch(costs, "costs")
-        if value not in ("sum", *EXTREMES):
-            raise ValueError(f'Expected value={shown(value)} to be "sum", "least" or "largest".')
+        require_one_of(value, "value", "sum", *EXTREMES)
         if self.costs and value != "sum":
             raise ValueError(f'Expected value="sum" with costs=True, got value={value!r}.')
         self.kind, self.linear = value, value == "sum"

@@ -25,7 +25,15 @@ from typing import (
 )
 
 from dpbandits.core.errors import coded
-from dpbandits.core.inputs import MOST, MOST_ARMS, as_int, real_number, shown, whole_number
+from dpbandits.core.inputs import (
+    MOST,
+    MOST_ARMS,
+    as_int,
+    real_number,
+    require_one_of,
+    shown,
+    whole_number,
+)
 from dpbandits.core.plan import EVERY, Action, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.core.privacy import Grid, Guarantee
 from dpbandits.mechanisms.base import Mechanism
@@ -503,11 +511,7 @@ class Policy(ABC):
 
     @final
     def _one_of(self, field: str, *allowed: str) -> None:
-        value = getattr(self, field)
-        if not isinstance(value, str) or value not in allowed:
-            raise ValueError(
-                f"Expected {field}={shown(value)} to be one of {', '.join(map(repr, allowed))}."
-            )
+        require_one_of(getattr(self, field), field, *allowed)
 
     @final
     def _growing(self, default: Fraction) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, overload
 
-from dpbandits.core.inputs import shown, whole_number
+from dpbandits.core.inputs import require_one_of, shown, whole_number
 from dpbandits.oracles.base import DecisionSet
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.policies.base import PrivatePolicy
@@ -102,7 +102,8 @@ def recommend(
 
     Args:
         epsilon: ε for one round's reward, or rewards.
-        arms: number of arms, or their names, for problems with one arm a round.
+        arms: number of arms, or their names, for problems with one arm a round; with
+            feedback="full" their number.
         problem: the feasible super arms, for problems with several arms a round.
         horizon: number of rounds, if known.
         model: "central"; or "local", where users do not trust the server (`LDPKLUCB`, `CUCBLDP2`).
@@ -187,10 +188,7 @@ def _check(
         ("feedback", feedback, ("bandit", "full")),
         ("goal", goal, ("reward", "winner")),
     ):
-        if not isinstance(value, str) or value not in allowed:
-            raise ValueError(
-                f"Expected {name}={shown(value)} to be {' or '.join(map(repr, allowed))}."
-            )
+        require_one_of(value, name, *allowed)
     if (arms is None) == (problem is None):
         raise ValueError(
             "Expected one of arms= (how many; one is played a round) and problem= (which super "
@@ -201,10 +199,10 @@ def _check(
             "Expected goal='winner' with arms= and feedback='bandit': a winner is one of some arms "
             "that are played one at a time."
         )
-    if feedback == "full" and (problem is not None or model == "local"):
+    if feedback == "full" and (isinstance(arms, (list, tuple)) or arms is None or model == "local"):
         raise ValueError(
-            "Expected feedback='full' with arms= and model='central': nothing here plays it with "
-            "super arms or in the local model."
+            "Expected feedback='full' with arms=, a number of arms, and model='central': nothing "
+            "here plays it with names, with super arms or in the local model."
         )
 
 
