@@ -33,7 +33,7 @@ from dpbandits.auditing.statistical import statistical_level
 from dpbandits.auditing.tables import Neighbours
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import GaussianBatches, LazyForgetful
+from dpbandits.mechanisms import GaussianBatches, LazyForgetful, RandomizedResponse
 from tests.auditing.boxes import Coin, Leader
 
 
@@ -183,6 +183,18 @@ def test_every_kind_of_claim_is_verified(
             verify(data)
 
 
+@pytest.mark.parametrize(
+    ("subject", "claimed"),
+    [
+        (RandomizedResponse(epsilon=3), {"rho": "1/100"}),  # too little, and passed
+        (RandomizedResponse(epsilon=3), {"claim": 2, "delta": 0.9}),  # which it keeps
+    ],
+)
+def test_an_exact_loss_decides_no_other_kind_of_claim(subject: Any, claimed: Any) -> None:
+    report = dpb.audit(subject, levels=["randomised response"], runs=1, **claimed)
+    assert (report.verdict, report.lower_bound) == ("no verdict", 0.0)
+
+
 def test_a_report_says_what_a_refutation_would_take() -> None:
     """Bets that win go on to win; where guesses are as often wrong, no number of runs will do."""
     winning = bets_of(np.full(30, 18), np.full(10, 18))
@@ -197,8 +209,13 @@ def test_a_report_says_what_a_refutation_would_take() -> None:
 
 
 def test_claims_that_cannot_be() -> None:
-    with pytest.raises(ValueError, match="and another claim"):
-        dpb.audit(LOUD, 1, rho=1)
+    for subject, claims in (
+        (LOUD, {"claim": 1, "rho": 1}),
+        (GAUSSIAN, {"delta": 0.01}),  # it claims a rho itself
+        (Leader, {"epsilon": 1, "rho": 1}),
+    ):
+        with pytest.raises(ValueError, match="another claim beside rho="):
+            dpb.audit(subject, runs=1, **claims)  # type: ignore[arg-type]
     for delta in (1.0, "0.1"):  # a text was a TypeError about "<="
         with pytest.raises(ValueError, match="a number in"):
             dpb.audit(LOUD, 1, delta=delta)  # type: ignore[arg-type]

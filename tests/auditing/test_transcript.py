@@ -308,3 +308,10 @@ def test_too_small_a_sum_of_weights_is_caught(monkeypatch: pytest.MonkeyPatch) -
     root = SquareRoot(rho=HALF, leaves=8, actions=2, grid=BITS)
     result = transcript_level(feed(root), rounds=8, replays=FEW)
     assert result.outcome == "failed"
+
+
+def test_a_choice_is_not_priced_in_rho() -> None:
+    """What costs ε costs ε²/2 in rho."""
+    chosen = feed(NoisyMax(epsilon=1, selection="exponential", grid=BITS))
+    result = transcript_level(chosen, rounds=16, replays=1, rho=HALF)
+    assert result.outcome == "not applicable", result.evidence

@@ -30,6 +30,7 @@ from dpbandits.auditing.subjects import MechanismSubject, PolicySubject, Subject
 from dpbandits.auditing.transcript import (
     LEAST_REPLAYED,
     NOT_COUNTED,
+    NOT_IN_RHO,
     REPLAYS,
     ROUNDS,
     transcript_level,
@@ -324,7 +325,7 @@ def audit(
         name: of the subject, for the report; by default its own.
         workers: processes that play runs.
         progress: called with a line on what is being done.
-        delta: of a claim of (epsilon, delta)-privacy. Replays cannot refute it.
+        delta: of a claim of (epsilon, delta)-privacy. Exact losses cannot refute it.
         rho: a claim of rho-zCDP, in place of an epsilon; by default what the subject says itself.
 
     >>> report = audit("AnytimeLazyUCB", epsilon="1/2", levels=["transcript"], runs=100)
@@ -335,18 +336,20 @@ def audit(
     how = checked_numbers(budget, seed, arms, rounds, workers, runs)
     made = resolve(subject, epsilon, how.arms)
     delta = number_within(delta, "delta", 0, 1, "[)")
-    if rho is not None and (claim is not None or delta):
-        raise ValueError(
-            f"Got rho={rho} and another claim. Hold it to a rho, or to claim and delta."
-        )
-    held = claim_on(made, claim, epsilon) if rho is None else None
+    held = claim_on(made, claim, epsilon)
     stated = claimed_rho(made) if held is None and rho is None else rho
+    given = claim is not None or (epsilon is not None and not isinstance(made, WHITE))
+    if stated is not None and (given or delta):
+        raise ValueError(
+            f"Got another claim beside rho={stated}. Hold it to a rho, or to claim and delta."
+        )
     how = how._replace(
         title=name or title_given(subject, made),
         progress=progress,
         delta=delta,
         rho=None if stated is None else as_fraction(stated, "rho"),
     )
+    held = held if stated is None else None
     return audited(made, held, asked, how, how_made(subject, epsilon))
 
 
@@ -432,10 +435,12 @@ def run_level(
     randomizer = made if isinstance(made, Randomizer) else randomizer
     central = isinstance(policy, Policy) and randomizer is None
     match level:
+        case "randomised response" if isinstance(randomizer, Randomizer) and how.rho is None:
+            return beside_delta(randomised_response_level(randomizer, claim), how.delta)
         case "randomised response" if isinstance(randomizer, Randomizer):
-            return randomised_response_level(randomizer, claim)
+            return LevelResult(level, "not applicable", evidence=NOT_IN_RHO)
         case "transcript" if central:
-            return replayed_level(policy, claim, budget, how)
+            return beside_delta(replayed_level(policy, claim, budget, how), how.delta)
         case "statistical" if isinstance(policy, BY_CONTEXTS):
             return LevelResult(level, "not applicable", evidence=NOT_COUNTED)
         case "statistical":
@@ -473,10 +478,15 @@ def replayed_level(
                 f"budget plays longer ones. In them: {found.evidence}"
             )
             found = replace(found, outcome="not applicable", evidence=said)
-    if how.delta and found.outcome == "failed":
+    return found
+
+
+def beside_delta(found: LevelResult, delta: float) -> LevelResult:
+    """What an exact loss says of a claim with this δ: a larger loss does not refute it."""
+    if delta and found.outcome == "failed":
         said = f"A claim with a δ is not refuted by that: {found.evidence}"
         found = replace(found, outcome="not applicable", evidence=said)
-    return replace(found, lower_bound=0.0) if how.delta else found
+    return replace(found, lower_bound=0.0) if delta else found
 
 
 def counted_level(

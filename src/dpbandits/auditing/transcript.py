@@ -140,7 +140,7 @@ OWN_PLANS = (
     "say. Of its releases:"
 )
 
-NOT_IN_RHO = "It draws noise that is not priced in rho."
+NOT_IN_RHO = "It draws randomness whose loss is an epsilon, and is not priced in rho."
 
 ROUNDS, REPLAYS = 2000, 40
 """The rounds of the longest runs, and the most pairs that are replayed in a run. In runs that are
@@ -256,7 +256,7 @@ def transcript_verdict(runs: list[Found], claim: Fraction, unit: str) -> LevelRe
     elif found.most is not None and found.most <= claim:
         outcome = "passed"
     evidence = largest_loss_sentence(runs, found, unit)
-    if families & {"laplace", "joint"} and unit == "rho":
+    if families - {"gaussian"} and unit == "rho":
         outcome, evidence = "not applicable", NOT_IN_RHO
     if unclear:
         outcome = outcome if outcome == "failed" else "not applicable"
@@ -405,7 +405,7 @@ def context_verdict(
     if unit == "epsilon" and "gaussian" in families:
         said = "Gaussian noise keeps no epsilon, whatever its scale."
         return LevelResult(LEVEL, "failed", float("inf"), evidence=said)
-    if unit == "rho" and "laplace" in families:
+    if unit == "rho" and families - {"gaussian"}:
         return nothing_said(NOT_IN_RHO)
     shown = str(found.worst) if found.worst.denominator < 10**6 else f"{float(found.worst):.9g}"
     evidence = (
