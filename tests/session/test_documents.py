@@ -20,6 +20,7 @@ from dpbandits.core.privacy import NoiseKind
 from dpbandits.noise import SimulatedNoise
 from dpbandits.noise.protocol import Relay
 from dpbandits.policies import CUCBDP, DPKLUCB, DPTSMAT, RNMFTNL, HybridUCB, TreeFTRL
+from dpbandits.session.decisions import HowChosen, KeptChoices
 from tests.session.small import (
     begun,
     changed,
@@ -343,6 +344,17 @@ def test_a_short_text_that_says_so_many_takes_no_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**24
+
+
+def test_weights_that_change_each_round_take_few_bytes() -> None:
+    kept, rng, many = KeptChoices(), np.random.default_rng(1), 2000
+    tracemalloc.start()
+    for id in range(1, many + 1):
+        kept.note(id, HowChosen(tuple(rng.random(10).tolist()), 1.0, True))
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert size < 350 * many  # 90 are the weights
+    assert len([*kept.runs(many + 1)]) == many
 
 
 def test_a_matroid_of_many_loops_is_small() -> None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple, final
 from uuid import UUID
 
 from msgspec import Meta, Struct
+from msgspec.msgpack import Decoder, Encoder
 
 from dpbandits.core.errors import DecisionError, MessageError, coded
 from dpbandits.core.inputs import Count
@@ -281,6 +282,8 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 WayData = tuple[str | Count | tuple[Count | float, ...], Share | None, bool]
 """`HowChosen`, its action by `action_to_data`."""
 
+PACKED, UNPACKED = Encoder(enc_hook=float), Decoder(WayData)
+
 
 DENSE, LISTED = "01", "02"
 """What the text of a super arm begins with: one bit for each arm; or its arms, in documents of
@@ -329,9 +332,8 @@ def action_from_data(data: Any) -> Any:
 
 @final
 class KeptChoices:
-    """How each decision of a session was chosen, for as long as it lives: every way once, as it is
-    saved, and for each run of decisions that were chosen alike the first one and the place of its
-    way.
+    """How each decision of a session was chosen, for as long as it lives: every way once, packed,
+    and for each run of decisions that were chosen alike the first one and the place of its way.
 
     A run counts once its first decision is written, which is done last and undone first. So an
     interruption leaves a place too many at most, and the next change drops it.
@@ -340,7 +342,7 @@ class KeptChoices:
     __slots__ = ("_places", "_starts", "_ways")
 
     def __init__(self) -> None:
-        self._ways = dict[WayData, int]()
+        self._ways = dict[bytes, int]()
         self._starts, self._places = array("q"), array("q")
 
     def note(self, since: int, how: HowChosen) -> None:
@@ -351,7 +353,7 @@ class KeptChoices:
         while starts and starts[-1] >= since:
             starts.pop()
         del places[len(starts) :]
-        way = action_to_data(how.action), *how[1:]
+        way = PACKED.encode((action_to_data(how.action), *how[1:]))
         place = self._ways.setdefault(way, len(self._ways))
         if not places or places[-1] != place:
             places.append(place)
@@ -364,7 +366,7 @@ class KeptChoices:
         starts, ways = self._starts, list(self._ways)
         for at in range(bisect_right(starts, before - 1)):
             until = starts[at + 1] if at + 1 < len(starts) else before
-            yield starts[at], min(until, before), ways[self._places[at]]
+            yield starts[at], min(until, before), UNPACKED.decode(ways[self._places[at]])
 
 
 class DecisionRow(NamedTuple):
