@@ -353,7 +353,7 @@ class KeptChoices:
         while starts and starts[-1] >= since:
             starts.pop()
         del places[len(starts) :]
-        way = PACKED.encode((action_to_data(how.action), *how[1:]))
+        way = PACKED.encode((action_to_data(how.action), how.propensity, bool(how.learn)))
         place = self._ways.setdefault(way, len(self._ways))
         if not places or places[-1] != place:
             places.append(place)
