@@ -1,12 +1,21 @@
 """No bound exceeds T times the worst action's gap, and each bites: it lies below that in cells that
-are played, at horizons where a bound has something to say.
+are played, at horizons where a bound has something to say. And no constant of it changes unseen.
+
+After a change that is meant to change bounds `python -m tests.theory.test_biting` writes
+bounds.json; the commit says why.
 """
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dpbandits.checks import examples
+from dpbandits.checks.checks import horizon_of
+from dpbandits.policies import POLICIES
 from tests.families import COMPILED
 from tests.theory.instances import ARMS, BANDITS, MATROIDS, ON_MATROIDS, ON_SUPER_ARMS, SUPER_ARMS
 from tests.theory.test_upper_bounds import FREE, budgets, holds, worst_gap
@@ -103,3 +112,38 @@ def test_regret_stays_below_bounds_at_long_horizons(name: str) -> None:
     for cell, eps in tried:
         holds(MAKERS[name], *cell, eps, rounds, runs)
     assert sum(bites(name, cell, eps, rounds) for cell, eps in tried) >= len(tried) / 4
+
+
+KEPT = Path(__file__).with_name("bounds.json")
+NAMES = tuple(dict.fromkeys([*MAKERS, *POLICIES]))
+
+
+def stated(name: str) -> list[float]:
+    """Bounds and orders in two cells; where no constants are stated, those of its examples."""
+    asked: list[tuple[Any, Any, int]] = [
+        (policy, np.linspace(0.8, 0.3, policy.arms).tolist(), min(10**6, horizon_of(policy)))
+        for policy in (() if name in MAKERS else examples(name))
+    ]
+    asked += [
+        (MAKERS[name](given, eps, rounds), means, rounds)
+        for given, means in (cells(name)[:4:3] if name in MAKERS else ())
+        for eps in budgets(name)[::2]
+        for rounds in (10**4, 10**9)
+    ]
+    return [
+        float(of(means, rounds))
+        for policy, means, rounds in asked
+        for of in (policy.regret_bound, policy.regret_order)
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bounds_are_what_they_were(name: str) -> None:
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    assert kept.keys() == set(NAMES)
+    assert stated(name) == pytest.approx(kept[name], rel=1e-7, nan_ok=True)
+
+
+if __name__ == "__main__":
+    lines = (f"{json.dumps(name)}: {json.dumps(stated(name))}" for name in NAMES)
+    KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
