@@ -282,6 +282,8 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
     for wrong in (0, 1, "high"):
         with pytest.raises(ValueError, match="confidence"):
             campaign.uplift(wrong)
+    one_side = client_of(store).get("/v1/campaigns/trial/uplift?segment=policy")
+    assert (one_side.status_code, one_side.json()["code"]) == (422, "whole_needed")
     assert found.advice.split(":")[0] not in campaign.statement()
     page = " ".join(far.participant_text().split())
     assert "A share of 0.5 of people, drawn by lot, gets one option all the time" in page

@@ -112,7 +112,7 @@ def test_a_commit_under_way_is_waited_for(
         assert campaign.generation == 1
 
 
-@pytest.mark.parametrize("where", ["queue", "transaction", "witness"])
+@pytest.mark.parametrize("where", ["queue", "transaction", "witness", "database"])
 def test_who_waits_for_an_interrupted_call_is_told(
     monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -126,14 +126,16 @@ def test_who_waits_for_an_interrupted_call_is_told(
             self._queue.popleft()
         elif where == "witness":
             transact(self, *given)
+        elif where == "database":
+            raise StoreError("away")
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(Host, "_run_queue" if where == "queue" else "_transact", interrupted)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(StoreError if where == "database" else KeyboardInterrupt):
             campaign.ask()
-    if where == "transaction":
-        with pytest.raises(StoreError, match="interrupted"):
+    if where in ("transaction", "database"):
+        with pytest.raises(StoreError, match="away" if where == "database" else "interrupted"):
             other.answer()
     assert campaign.tell(campaign.ask(), 1) == "recorded"
 
@@ -159,6 +161,25 @@ def test_a_commit_that_is_interrupted_before_the_driver_has_it(
             campaign.ask()
     assert make()["c"].ask().round == 1
     assert campaign.summary().asked == 1
+
+
+def test_a_transaction_that_an_interruption_left_open_keeps_nobody_waiting(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came again as the connection was given back; and whoever keeps the error keeps that."""
+    monkeypatch.setattr(database, "PATIENCE", 1)
+    campaign = create(lite.open())
+
+    def early(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DefaultDialect, "do_commit", early)
+        patched.setattr(Connection, "close", early)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            campaign.ask()
+    assert campaign.ask().round == 1
+    del kept
 
 
 def in_children(
