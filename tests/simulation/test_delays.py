@@ -1,6 +1,7 @@
 """Late answers in simulations: when they come, from which laws, and what they cost."""
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,17 @@ def test_the_laws() -> None:
     assert counts[:3].tolist() == [0, 0, 0]
     assert abs(counts[3:] - 10_000).max() < 6 * np.sqrt(40_000 * 3 / 16)
     assert {dpb.FixedDelay(4).sample(rng) for _ in range(5)} == {4}
+
+
+@pytest.mark.parametrize("late", [-1, 1.5, float("nan")])
+def test_a_law_has_to_draw_rounds(late: Any) -> None:
+    law: Any = SimpleNamespace(sample=lambda rng: late)
+    for play in (
+        lambda: played(POLICIES[0], law, 2),
+        lambda: dpb.forecast([0.2, 0.3], 30, 1, draws=2, delay=law, silent=0.1),
+    ):
+        with pytest.raises(ValueError, match=r"Expected sample\(rng\)=.* whole number of rounds"):
+            play()
 
 
 @pytest.mark.parametrize("law", [dpb.GeometricDelay(mean=30), dpb.UniformDelay(0, 60), Backwards()])

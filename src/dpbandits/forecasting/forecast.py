@@ -69,7 +69,7 @@ from dpbandits.session.options import checked_rewards_range
 from dpbandits.session.people import MOST_CONTRIBUTIONS, policy_for_users
 from dpbandits.session.ranges import Range
 from dpbandits.session.times import require_comparable
-from dpbandits.simulation.plain import NEVER, DelayLaw, checked_delay
+from dpbandits.simulation.plain import DelayLaw, checked_delay, drawn_delay
 from dpbandits.simulation.simulate import choose_player, simulate
 
 # Which policies are compared, at which ε, and what each is compared with.
@@ -418,7 +418,7 @@ class ForecastTrial(NamedTuple):
     def answered(self, plays: Integers) -> Integers:
         """Return how many of the plays by each kept round are answered by then, as expected."""
         law, rng = self.how.delay, np.random.default_rng(self.seed)
-        late = [0] if law is None else [min(law.sample(rng), NEVER) for _ in range(DELAYS)]
+        late = [0] if law is None else [drawn_delay(law, rng) for _ in range(DELAYS)]
         since, rounds = np.maximum(0, self.kept[:, None] - late), (0, *self.kept)
         each = [np.interp(since, rounds, one).mean(axis=1) for one in np.eye(len(rounds))[1:]]
         shares = (1.0 - self.how.silent) * np.stack(each, axis=1)

@@ -42,7 +42,7 @@ from dpbandits.session.beliefs import (
 from dpbandits.session.ranges import Range
 from dpbandits.session.session import Session
 from dpbandits.session.times import OpenPeriod
-from dpbandits.simulation.plain import NEVER, DelayLaw
+from dpbandits.simulation.plain import NEVER, DelayLaw, drawn_delay
 
 PARTS = 200
 """Rates that change are taken as constant over a part of the trial of this length."""
@@ -334,7 +334,7 @@ def answers_of(how: Conditions, rng: np.random.Generator) -> Integers:
     people, law = how.visitors, how.delay
     comes = np.arange(people)
     if law is not None:
-        comes += np.array([min(law.sample(rng), NEVER) for _ in range(people)], np.int64)
+        comes += np.array([drawn_delay(law, rng) for _ in range(people)], np.int64)
     return np.where(rng.random(people) < how.silent, NEVER, comes) if how.silent else comes
 
 

@@ -176,6 +176,15 @@ def checked_delay(delay: Any) -> DelayLaw:
     return FixedDelay(whole_number(delay, "delay"))
 
 
+def drawn_delay(law: DelayLaw, rng: np.random.Generator) -> int:
+    """Return the rounds by which one answer is late.
+
+    Raises:
+        ValueError: a user-defined law returned no whole number of at least 0.
+    """
+    return whole_number(law.sample(rng), "sample(rng)", 0, NEVER, of="rounds")
+
+
 # Runs.
 
 
@@ -552,7 +561,7 @@ def play_rounds(
             t -= 1
             break
         curve.play(t - 1, decision.action, 1)
-        late = 0 if delay is None else delay.sample(delays)
+        late = 0 if delay is None else drawn_delay(delay, delays)
         heappush(pending, (t + late, t, (decision, reward)))
         while pending and pending[0][0] <= t:
             due, reward = heappop(pending)[2]

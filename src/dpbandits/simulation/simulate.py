@@ -31,27 +31,34 @@ from dpbandits.simulation.runs import Kept, Runs, at_checkpoints, checked_rounds
 
 
 def checked(
-    policy: Policy, environment: Environment, rounds: object, runs: object, seed: object
+    policy: Policy,
+    environment: Environment,
+    rounds: object,
+    runs: object,
+    seed: object,
+    name: str = "rounds",
 ) -> tuple[int, int, int]:
-    """Return rounds, runs and seed as ints; raise if they cannot be played."""
+    """Return rounds, runs and seed as ints; raise if they cannot be played. `name`: of the
+    caller's argument.
+    """
     require_pair(policy, environment)
-    rounds = whole_number(rounds, "rounds", 1)
+    rounds = whole_number(rounds, name, 1)
     runs = whole_number(runs, "runs", 1, MOST_RUNS)
     seed = whole_number(seed, "seed", 0, LARGEST_SEED)
     if environment.length is not None and rounds > environment.length:
         raise ValueError(
-            f"{environment!r} has {environment.length} rounds, fewer than rounds={rounds}. To "
+            f"{environment!r} has {environment.length} rounds, fewer than {name}={rounds}. To "
             "play longer, a Table takes resample=True, a ContextTable logged=False."
         )
     horizon = getattr(policy, "horizon", None)
     if policy.about.needs_horizon and horizon is not None and horizon < rounds:
         raise ValueError(
-            f"Expected rounds of at most horizon={horizon} of this {policy.name}, got "
-            f"rounds={rounds}."
+            f"Expected {name} of at most horizon={horizon} of this {policy.name}, got "
+            f"{name}={rounds}."
         )
     if rounds * policy.reader.grid.steps >= 2**62:
         raise ValueError(
-            f"Expected rounds={rounds} times grid={policy.reader.grid.steps} to stay below 2**62."
+            f"Expected {name}={rounds} times grid={policy.reader.grid.steps} to stay below 2**62."
         )
     return rounds, runs, seed
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbandits.core.errors import EnvironmentExhausted
-from dpbandits.core.inputs import Floats, Integers, number_within, refuse_class, whole_number
+from dpbandits.core.inputs import Floats, Integers, number_within, refuse_class, switch
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import FigureTable
 from dpbandits.environments.base import Environment, require_pair
@@ -168,8 +168,9 @@ def identify(
     policy = with_confidence(policy, delta)
     require_pair(policy, environment)
     cap = checked_cap(policy, environment, cap)
-    cap, runs, seed = checked(policy, environment, cap, runs, seed)
+    cap, runs, seed = checked(policy, environment, cap, runs, seed, "cap")
     workers = checked_workers(workers)
+    compiled = switch(compiled, "compiled")
     player, is_compiled = identifying_player(policy, environment, cap, seed, compiled)
     paths = play_all(player, np.array([cap]), runs=runs, workers=workers, threads=is_compiled)
     identified = [
@@ -211,7 +212,7 @@ def with_confidence(policy: Policy, delta: float | None) -> Policy:
 
 
 def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> int:
-    """Return the most rounds of a run."""
+    """Return the most rounds of a run, as given or by default."""
     if environment.changing:
         raise TypeError(
             "Expected an environment whose means stand still: where they change, so does the best "
@@ -223,8 +224,8 @@ def checked_cap(policy: Policy, environment: Environment, cap: int | None) -> in
             "own decisions only."
         )
     if cap is not None:
-        return whole_number(cap, "cap", 1, of="rounds")
-    length = getattr(environment, "length", None)
+        return cap
+    length = environment.length
     horizon = getattr(policy, "horizon", None) if policy.about.needs_horizon else None
     best = np.flatnonzero(environment.gaps == 0)
     if len(best) > 1 and length is None and horizon is None:
@@ -354,6 +355,7 @@ def estimates(
     require_rule(rule)
     _, runs, seed = checked(rule, environment, 1, runs, seed)
     workers = checked_workers(workers)
+    compiled = switch(compiled, "compiled")
     player, threads = choose_rule_player(rule, environment, seed, compiled)
     paths = play_all(player, np.array([rule.cap]), runs=runs, workers=workers, threads=threads)
     stops = [rule.estimate(path.state) for path in paths]

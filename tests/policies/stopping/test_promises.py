@@ -98,6 +98,13 @@ def test_long_streams_cost_questions_only() -> None:
     assert slow.rounds.tolist() == [10**12] * 3
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_bar_beyond_whole_numbers_is_never_reached(compiled: bool) -> None:
+    rule = dpb.NAS(alpha=1e-18, beta=0.1, cap=50)
+    found = dpb.estimates(rule, dpb.Bernoulli([1.0]), runs=2, compiled=compiled)
+    assert found.capped.all()
+
+
 @EVERY
 def test_mean_zero_is_stopped_by_the_cap(rule: Any) -> None:
     found = dpb.estimates(replace(rule, cap=777), dpb.Bernoulli([0.5]), runs=50, seed=3)

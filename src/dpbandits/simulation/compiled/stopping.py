@@ -331,15 +331,15 @@ def reached(
 ) -> bool:
     """Return whether t values with the sum `total` are beyond the bar of this test."""
     if private:
-        bar = math.ceil(steps * private_bar(t, math.log(tests), p.alpha, p.beta, p.eps))
+        bar = steps * private_bar(t, math.log(tests), p.alpha, p.beta, p.eps)
     else:
-        bar = math.ceil(steps * nas_bar(t, p.alpha, p.beta))
+        bar = steps * nas_bar(t, p.alpha, p.beta)
     distance = abs(p.shift * t + p.unit * total)
     if p.unit != 1:
         distance //= p.unit
     if private:
         distance += laplace(rng, 6.0 * (steps / p.eps)) - threshold
-    return bar < LARGE and distance >= int(bar)
+    return bar < LARGE and distance >= math.ceil(bar)
 
 
 PRIVATE: Any = None
