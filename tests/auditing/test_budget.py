@@ -5,7 +5,7 @@ Time passes here by what is played, on a clock of the test's own.
 
 import itertools
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,6 @@ from dpbandits.auditing.report import LevelResult
 from dpbandits.auditing.subjects import MOST_DRAWS, ManyNoise
 from dpbandits.auditing.tables import Neighbours, neighbouring
 from dpbandits.core.inputs import Floats
-from dpbandits.mechanisms import Answer
-from dpbandits.mechanisms.base import SeparableDP
 from tests.auditing.boxes import Clock, Coin
 
 
@@ -184,23 +182,11 @@ def test_seconds_are_those_of_an_idle_machine(
     assert waited() == 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountDivided(SeparableDP):
-    """Of c records each pays c epsilon: with one record a block it keeps its claim."""
-
-    def start(self) -> None:
-        return None
-
-    def step(self, memory: None, total: int, count: int, noise: Any) -> tuple[None, Answer]:
-        sensitivity = max(1, self.grid.steps // count)
-        noisy = noise.laplace(total, sensitivity=sensitivity, epsilon=self.epsilon)
-        return memory, Answer(noisy / self.grid.steps, count, 1)
-
-
 @pytest.mark.parametrize(
     ("made", "seconds", "verdict"),
     [
-        (CountDivided(epsilon=ONE), 1e-3, "failed"),
+        # of c records each pays c epsilon: with one record a block it keeps its claim
+        (Telling(epsilon=ONE, grid=BITS, tell=lambda t, c, n: lap(n, t, c)), 1e-3, "failed"),
         (dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 1e-3, "no verdict"),
         (dpb.AnytimeLazyUCB(arms=2, epsilon=1, grid=1), 1e9, "passed"),
     ],

@@ -389,15 +389,10 @@ def test_tapes_of_many_lengths() -> None:
     assert {1, 2, 8, 16, 40, 120, 3200} <= set(streams)
 
 
-def less_noise_for_more(total: int, count: int, noise: Noise) -> float:
-    """BROKEN: the cost grows with the block; right where a block is one record."""
-    return lap(noise, total, count)
-
-
 @pytest.mark.long
 def test_blocks_of_several_records_are_tried() -> None:
     """On blocks of eight it leaks 8: a bound below 5 has a chance below 1e-6."""
-    subject = MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=less_noise_for_more))
+    subject = MechanismSubject(Telling(epsilon=ONE, grid=BITS, tell=lambda t, c, n: lap(n, t, c)))
     found = statistical_level(subject, ONE, workers=1, runs=10_000)
     assert found.outcome == "failed", found.evidence
     assert found.lower_bound > 5

@@ -35,6 +35,7 @@ from dpbandits.mechanisms import (
 )
 from dpbandits.mechanisms.base import Around
 from dpbandits.mechanisms.counters import Logarithmic
+from dpbandits.noise.protocol import Relay
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import Policy
 from tests.checks.test_mutants import (
@@ -224,26 +225,17 @@ def test_the_claim_is_what_is_lost(subject: Any) -> None:
         assert result.lower_bound == float(claim)
 
 
-class Scaled:
-    """Noise at another cost."""
+class Scaled(Relay):
+    """Noise at another cost, and where `apart`, a draw for each action, none of which is shared."""
 
-    def __init__(self, noise: Any, times: Fraction) -> None:
-        self.noise, self.times, self.kind = noise, times, noise.kind
+    def __init__(self, noise: Any, times: Fraction, apart: bool) -> None:
+        self.noise, self.times, self.apart, self.kind = noise, times, apart, noise.kind
 
-    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
-        return self.noise.joint(values, sensitivity=sensitivity, epsilon=epsilon * self.times)
-
-    def gaussian(self, value: Any, *, sensitivity: int, rho: Fraction) -> Any:
-        return self.noise.gaussian(value, sensitivity=sensitivity, rho=rho * self.times)
-
-
-class Apart(Scaled):
-    """A Laplace draw for each action, none of which is shared."""
-
-    def joint(self, values: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
-        return tuple(
-            self.noise.laplace(value, sensitivity=sensitivity, epsilon=epsilon) for value in values
-        )
+    def ask(self, verb: str, *exact: Any, **cost: Any) -> Any:
+        cost |= {name: cost[name] * self.times for name in {"epsilon", "rho"} & cost.keys()}
+        if verb == "joint" and self.apart:
+            return tuple(self.noise.laplace(value, **cost) for value in exact[0])
+        return getattr(self.noise, verb)(*exact, **cost)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,8 +253,7 @@ class Twin(Around):
         return self.inner.leaves
 
     def answer(self, memory: Any, block: Block, noise: Any) -> tuple[Any, tuple[Any, ...]]:
-        other = (Apart if self.apart else Scaled)(noise, self.times)
-        return self.inner.answer(memory, block, other)  # type: ignore[arg-type]
+        return self.inner.answer(memory, block, Scaled(noise, self.times, self.apart))
 
 
 class TakesNothingAway(Twin):
@@ -286,7 +277,6 @@ LONE = replace(TREE, actions=1)  # which is replayed in a third of the time
 UNPAID = Fraction(TREE.levels, TREE.levels - 1)
 WIDER = SignedTree(epsilon=HALF, leaves=8, actions=2, grid=BITS, base=5)
 BROKEN: list[tuple[str, Mechanism, str | None]] = [
-    ("half the noise", Twin(inner=LONE, actions=1, times=Fraction(2)), "1"),
     ("a level not paid for", Twin(inner=LONE, actions=1, times=UNPAID), "3/4"),
     ("a draw for each action at the cost of one", Twin(inner=TREE, apart=True), "1"),
     ("nodes ahead without noise", TakesNothingAway(inner=WIDER), None),

@@ -100,7 +100,7 @@ class Broken(SeparableDP):
     proof: ClassVar[str] = "lazy_forgetful"
 
     def start(self) -> Any:
-        return [0]
+        return {} if self.fault == "numbers as keys" else [0]
 
     def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Answer]:
         epsilon = 2 * self.epsilon if self.fault == "too little noise" else self.epsilon
@@ -116,7 +116,7 @@ class Broken(SeparableDP):
             memory[0] += 1
         if self.fault == "own coins":
             noisy += random.getrandbits(30)
-        new = {0: 0} if self.fault == "no JSON" else [0]
+        new = {0: 0} if self.fault in ("no JSON", "numbers as keys") else [0]
         rounds = total if self.fault == "the sum beside it" else count
         if self.fault == "says that it is between":
             rounds += total % self.grid.steps > 0
@@ -137,6 +137,7 @@ class Broken(SeparableDP):
         ("decides by a reward", "changes the requests to the noise"),
         ("in place", "changes its memory in place"),
         ("no JSON", "not the form of a fresh one"),
+        ("numbers as keys", "not the form of a fresh one"),
         ("own coins", "randomness other than its noise"),
     ],
 )
@@ -193,21 +194,6 @@ def test_blocks_of_every_form_are_tried(fault: str, message: str) -> None:
     with pytest.raises(CheckFailed, match=message):
         check_mechanism(mechanism)
     return None
-
-
-class Keyed(LazyForgetful):
-    """Its memory has numbers as keys, which JSON makes texts of: no session could save it."""
-
-    def start(self) -> Any:
-        return {}
-
-    def step(self, memory: Any, total: int, count: int, noise: Noise) -> tuple[Any, Any]:
-        return {**memory, len(memory): 1}, super().step(None, total, count, noise)[1]
-
-
-def test_a_memory_that_a_session_refuses_to_save_is_named() -> None:
-    with pytest.raises(CheckFailed, match="not the form of a fresh one"):
-        check_mechanism(Keyed(epsilon=ONE, grid=GRID))
 
 
 class Remembers(LazyForgetful):

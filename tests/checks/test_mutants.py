@@ -3,19 +3,22 @@ check it fails is named.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from dpbandits import DPKLUCB, DPUCB, AdaCUCB, AnytimeLazyUCB, HybridUCB, LazyDPTS
 from dpbandits.checks import CHECKS
+from dpbandits.checks.checks import compiled_law, smallest_p
 from dpbandits.core.errors import CheckFailed
 from dpbandits.core.plan import Hold, Progress
 from dpbandits.mechanisms import Answer, BinaryTree, GaussianBatches, LazyForgetful
 from dpbandits.mechanisms import counters as hybrid_module
 from dpbandits.policies.contract import Policy, Step
+from dpbandits.policies.formulas.indices import IndexNumbers
 from dpbandits.session.state import Told, View
 from dpbandits.simulation import plain
 from dpbandits.vault import OpenBlock, Vault, add_records
@@ -201,3 +204,29 @@ def test_mutant_is_caught(
     mutate(monkeypatch)
     with pytest.raises(CheckFailed):
         CHECKS[check](policy)
+
+
+@pytest.mark.long
+def test_compiled_noise_at_half_scale_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiled twin that draws half the noise has another law of play counts."""
+    from dpbandits.simulation.compiled import players
+
+    compiled_law(LAZY)
+    honest = players.BUILDERS[AnytimeLazyUCB]
+    monkeypatch.setitem(players.BUILDERS, AnytimeLazyUCB, lambda p, g: honest_at(honest, p, g, 1.0))
+    with pytest.raises(CheckFailed):
+        compiled_law(LAZY)
+
+
+def honest_at(honest: Any, policy: Any, steps: int, eps: float) -> Any:
+    kernel = honest(policy, steps)
+    halved = IndexNumbers(*kernel.args[0])._replace(noise=steps / (2 * eps))
+    return partial(kernel.func, tuple(halved), steps)
+
+
+def test_checks_are_seeded() -> None:
+    """Two runs of a statistical check see the same runs: a red check stays red."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 50, (200, 3)), rng.integers(0, 50, (4000, 3))
+    assert smallest_p(a, b) > 1e-6
+    assert smallest_p(a + 8, b) < 1e-6

@@ -70,6 +70,12 @@ def test_laplace(noise: Noise, sensitivity: int, epsilon: int) -> None:
     assert laplace_p_value(noise, many, sensitivity, epsilon) > 1e-8
 
 
+def test_halved_noise_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = SimulatedNoise._two_sided
+    monkeypatch.setattr(SimulatedNoise, "_two_sided", lambda self, scale: honest(self, scale / 2))
+    assert laplace_p_value(SimulatedNoise(1), 20_000, 8, 1) < 1e-8
+
+
 @pytest.mark.parametrize("rho", [Fraction(1, 2), Fraction(1, 50)])
 @pytest.mark.parametrize("noise", SOURCES, ids=repr)
 def test_gaussian(rho: Fraction, noise: Noise) -> None:
