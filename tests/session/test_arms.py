@@ -103,20 +103,14 @@ def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -
     assert s._restart(2) == 3
     assert [name for name, _ in s.arms][2:] == ([2, 3] if arms == 2 else ["blue (2)", "blue"])
     assert [s.lift(0).control, loaded(s).lift().control] == [labels[0], s.beliefs()[3].label]
+    s.pause_arm(1)  # in one of the segments a guardrail may have suspended it
     assert s._restart(1) == 4
+    assert s.arms[4][1] == "paused"
+    assert {each.action for each in s.ask(40)} == {3}
+    s.resume_arm(4)
+    assert 4 in {each.action for each in s.ask(40)}
     s.retire_arm(3)
     assert s.lift().control == s.beliefs()[4].label
-
-
-def test_a_restarted_arm_stays_paused() -> None:
-    """A guardrail may have suspended it in one of the segments."""
-    s = begun(POLICY)
-    s.tell(s.ask(eligible=["blue"]), 1.0)
-    s.pause_arm("blue")
-    s._restart("blue")
-    assert {each.label for each in s.ask(40)} == {"green"}
-    s.resume_arm("blue")
-    assert "blue" in {each.label for each in s.ask(40)}
 
 
 def test_segments_are_restarted_together() -> None:

@@ -236,6 +236,33 @@ def test_beyond_its_horizon_a_policy_says_so_and_reads_nothing(policy: dpb.Polic
         assert each.pending == ()
 
 
+class Finite(dpb.DPKLUCB):
+    """Says that its own horizon is over, for as long as it is not allowed to learn."""
+
+    is_over: ClassVar[bool]
+
+    def update(self, state: Any, plan: Any, release: Any) -> Any:  # type: ignore[misc]
+        if Finite.is_over:
+            raise dpb.HorizonError("over")
+        return super().update(state, plan, release)
+
+
+@pytest.mark.parametrize("call", [lambda s: s.void(1), lambda s: s.close(), lambda s: s.to_json()])
+def test_a_horizon_of_the_policys_own_loses_no_release(call: Callable[[Any], Any]) -> None:
+    s = dpb.Session(Finite(arms=1, epsilon=1, first=4), noise=Exact(1), seed=1)
+    Finite.is_over = True
+    _, *others = s.ask(5)
+    with pytest.raises(dpb.HorizonError):
+        s.tell_many((each, 1.0) for each in others)
+    before = s._log
+    with pytest.raises(dpb.HorizonError):
+        call(s)
+    assert (s._log, s.closed, s.generation, len(s.pending)) == (before, None, 0, 1)
+    Finite.is_over = False
+    call(s)
+    assert (s.releases, s.state.totals, s.spent) == (1, (4.0,), 1)
+
+
 # One call at a time
 
 

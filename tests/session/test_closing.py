@@ -126,6 +126,7 @@ def test_every_record_is_behind_the_last_estimates(name: str, option: str) -> No
     assert option != "plain" or content(loaded(s)) == saved
     for decision in left if option != "window" else ():  # accepted, and dropped
         s.tell(decision, 1.0)
+        s.tell(np.int64(decision.id), 1.0)  # type: ignore[arg-type]
     s.close("again", read=is_read)
     s.settle()
     assert content(s) == saved
@@ -206,14 +207,3 @@ def test_a_tree_that_fills_up_while_answers_are_waited_for_ends_the_session() ->
         assert s.unread == sum(many for _, many in s.closed.void) > 10, "it had no room"
         assert s.ask().action == 0
         assert not blocks(s)
-
-
-def test_segments_are_closed_alike_or_not_at_all() -> None:
-    s = dpb.SegmentedSession(KL, segments=["DE", "FR"], noise=dpb.SimulatedNoise(1))
-    for _ in range(20):
-        s.tell(s.ask(segment="DE"), 1.0)
-    s["FR"].close(winner="a")
-    before = s["DE"].releases
-    with pytest.raises(ValueError, match="closed already"):
-        s.close(winner="b")
-    assert (s["DE"].closed, s["DE"].releases) == (None, before)

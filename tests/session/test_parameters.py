@@ -24,6 +24,7 @@ from dpbandits.session.times import MOST_COMPARED
 from tests.session.small import content, loaded, session
 
 POLICY = dpb.DPKLUCB(arms=2, epsilon=1)
+COINS = dpb.DPKLUCB(arms=2, epsilon=1, grid=1)
 NAMED = dpb.DPKLUCB(arms=["control", "blue", "green"], epsilon=1)
 NOISE = dpb.SimulatedNoise(1)
 TOP = dpb.TopK(arms=3, k=2)
@@ -96,6 +97,11 @@ REFUSED: dict[str, Calls] = {
         *options("default", 2.0, "0.5", math.nan, 10**400, True, np.True_),
         *options("default", True, False, 70, rewards=dpb.Range(0, 60)),
         *options("default", 6, rewards=dpb.Range(10, 60)),
+    ],
+    "an end of its range": [  # with grid=1 a default of .3 would enter as 0
+        of(COINS, default=0.3),
+        of(COINS, default=20, rewards=dpb.Range(0, 60)),
+        of(COINS, guardrail=dpb.Guardrail("refunds", limit=0.2, default=0.1)),
     ],
     "seed": [
         *options("seed", *SEEDS),

@@ -15,7 +15,7 @@ from scipy.stats import binom
 import dpbandits as dpb
 from dpbandits.core.errors import MessageError
 from dpbandits.session.people import hashed_place, rule_of
-from tests.session.small import begun, changed, document, loaded, recorded
+from tests.session.small import begun, changed, document, first, loaded, parts, recorded
 
 KEY = b"0123456789abcdef"
 POLICY = dpb.DPKLUCB(arms=["a", "b"], epsilon=1)
@@ -207,7 +207,10 @@ def test_who_comes_back_is_learned_from_up_to_the_cap_and_keeps_an_arm(
                     getattr(s, what)(*((decision, 1.0) if what == "tell" else (decision,)))
                     taken[whose[decision.campaign, decision.id]] -= is_void and decision.learn
                     told += decision.learn and not is_void
-        assert told == sum(map(recorded, [s] if segments is None else s.values()))
+        assert told == sum(map(recorded, parts(s)))
+        learned = {place for place, times in taken.items() if times > 0}
+        in_window = sum(at == now[0] // 86_400 for _, at in learned)
+        assert first(s)._tables.people.in_window == (None if window is None else in_window)
         full += sum(times == cap for times in taken.values())
     assert full > 3
     assert kept_again > 40 or not is_sticky

@@ -42,54 +42,35 @@ def test_there_and_back(a: float, b: float, share: float, minimise: bool) -> Non
 # In a session
 
 
+COINS: Any = DPKLUCB(arms=["a", "b"], epsilon=1, grid=1)
+FINE: Any = DPKLUCB(arms=["a", "b"], epsilon=1)
+
+
 @pytest.mark.parametrize(
-    ("rewards", "default"),
+    ("policy", "rewards", "default"),
     [
-        (None, 0.0),
-        (dpb.Range(0, 60), 0.0),
-        (dpb.Range(0, 60, minimise=True), 0.0),
-        (dpb.Range(-5, 5), 0.0),
-        (dpb.Range(1, 5), 1.0),
-        (dpb.Range(1, 5, minimise=True), 5.0),
-        (dpb.Range(-60, -10), -60.0),
-        (dpb.Range(0.1, 0.7), 0.1),
+        (FINE, None, 0.0),
+        (FINE, dpb.Range(0, 60), 0.0),
+        (FINE, dpb.Range(0, 60, minimise=True), 0.0),
+        (FINE, dpb.Range(-5, 5), 0.0),
+        (FINE, dpb.Range(1, 5), 1.0),
+        (FINE, dpb.Range(1, 5, minimise=True), 5.0),
+        (FINE, dpb.Range(-60, -10), -60.0),
+        (FINE, dpb.Range(0.1, 0.7), 0.1),
+        (COINS, dpb.Range(-5, 5), -5.0),  # with grid=1 it is one that can be held
+        (COINS, dpb.Range(-5, 5, minimise=True), 5.0),
+        (COINS, dpb.Range(-5, 0), 0.0),
+        (COINS, dpb.Range(0, 5, minimise=True), 0.0),
     ],
 )
-def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(rewards: Any, default: float) -> None:
+def test_who_did_not_answer_counts_as_nothing_or_as_the_worst(
+    policy: Any, rewards: Any, default: float
+) -> None:
     """Stars from 1 to 5 were refused, for want of a default that nobody had given."""
-    s = begun(DPKLUCB(arms=["a", "b"], epsilon=1), rewards=rewards)
+    s = begun(policy, rewards=rewards)
     assert s.default == default
     s.expire(s.ask())
     assert loaded(s).default == default
-
-
-COINS: Any = DPKLUCB(arms=["a", "b"], epsilon=1, grid=1)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"default": 0.3},
-        {"default": 20, "rewards": dpb.Range(0, 60)},
-        {"guardrail": dpb.Guardrail("refunds", limit=0.2, default=0.1)},
-    ],
-    ids=str,
-)
-def test_a_default_between_two_ends_enters_as_it_is_or_not_at_all(options: Any) -> None:
-    """With grid=1 a default of .3 entered as 0, where a statement said that .3 counts."""
-    with pytest.raises(ValueError, match="an end of its range"):
-        begun(COINS, **options)
-    begun(DPKLUCB(arms=2, epsilon=1), **options)
-
-
-@pytest.mark.parametrize(
-    ("ends", "minimise", "default"),
-    [((-5, 5), False, -5.0), ((-5, 5), True, 5.0), ((-5, 0), False, 0.0), ((0, 5), True, 0.0)],
-)
-def test_a_default_that_nobody_gave_is_one_that_can_be_held(
-    ends: tuple[int, int], minimise: bool, default: float
-) -> None:
-    assert begun(COINS, rewards=dpb.Range(*ends, minimise=minimise)).default == default
 
 
 @pytest.mark.parametrize(

@@ -277,6 +277,7 @@ def test_people_have_no_seed_and_no_file_in_clear() -> None:
     assert decision.word not in text
     loaded = JointDPSession.from_json(text, key=KEY)
     assert loaded.public() == session.public()
+    assert (loaded.guarantee.cost, loaded.guarantee.noise) == (example().budget, "secure")
     with pytest.raises(dpb.DecisionError):
         loaded.tell(decision, 1.0)
     document = json.loads(text)

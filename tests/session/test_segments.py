@@ -172,25 +172,29 @@ def test_a_change_of_arms_is_made_in_all_segments_or_in_none() -> None:
     assert ("b", "active") in s["FR"].arms
     s.drop_open()
     assert s.decisions().segments == ("DE", "FR")
-    s["FR"].close()
-    arms = s["DE"].arms
+    s.tell(s.ask(segment="DE"), 1.0)
+    s["FR"].close(winner="a")
+    before = content(s["DE"])
     for change in (lambda: s.add_arm("y"), lambda: s.pause_arm("b"), lambda: s.retire_arm("b")):
         with pytest.raises(dpb.ClosedError):
             change()
-    assert s["DE"].arms == arms
+    with pytest.raises(ValueError, match="closed already"):
+        s.close(winner="b")
+    assert content(s["DE"]) == before
 
 
-@pytest.mark.parametrize("what", ["beliefs", "harm"])
+@pytest.mark.parametrize("what", ["beliefs", "harm", "lift"])
 def test_beliefs_are_one_table_with_a_column_for_the_segment(what: str) -> None:
     s = segmented(guardrail=dpb.Guardrail("refunds", limit=0.5))
     for name in ("DE", "FR"):
         for _ in range(16):
             s.tell(s.ask(segment=name), (1.0, 0.0))
     found = getattr(s, what)()
+    labels = ("b",) if what == "lift" else ("a", "b")  # its control arm has no row
     assert [(row.segment, row.label) for row in found] == [
-        (segment, label) for segment in ("DE", "FR") for label in ("a", "b")
+        (segment, label) for segment in ("DE", "FR") for label in labels
     ]
-    assert len(found) == 4
+    assert len(found) == 2 * len(labels)
     for name in ("DE", "FR"):
         own = getattr(s[name], what)()
         assert found[name] == own

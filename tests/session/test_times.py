@@ -270,4 +270,19 @@ def test_a_period_in_which_nobody_was_drawn_for_an_arm_counts() -> None:
     assert all(before[pair] != after[pair] for pair in before)
 
 
+def test_people_until_a_name_within_periods_are_foreseen() -> None:
+    """With these seeds, after three periods, up to a factor of two."""
+    for seed in (0, 2, 3):
+        s, clock = periodic(noise=dpb.SimulatedNoise(seed))
+        rng, said = np.random.default_rng(seed), 0
+        while s.beliefs().best is None:
+            for _ in range(100):
+                decision = s.ask()
+                s.tell(decision, float(rng.random() < (0.2, 0.5)[decision.action]))
+                clock.now += 1
+            if s.resolved == 300:
+                said = s.beliefs().more
+        assert s.resolved - 300 <= 2 * said <= 4 * (s.resolved - 300)
+
+
 KL = dpb.DPKLUCB(arms=2, epsilon=1)

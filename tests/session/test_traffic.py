@@ -250,16 +250,6 @@ def test_it_is_the_published_bayes_factor_where_the_law_stays() -> None:
     assert traffic.expected == pytest.approx(tuple(143 * LAW))
 
 
-def campaign(rng: np.random.Generator, blocks: int, size: int, law: Any, truth: Any) -> Traffic:
-    """Blocks of so many decisions, each drawn from a law of its own."""
-    traffic = Traffic.of(4)
-    for at in range(blocks):
-        planned = law(at).tolist()
-        for arm in rng.choice(4, size, p=truth(law(at))).tolist():
-            traffic = traffic.played(planned, arm)
-    return traffic
-
-
 def test_the_factor_has_mean_one_where_the_law_changes() -> None:
     """Exactly, over all assignments of ten people; so false alarms are rare (Ville)."""
     laws, total = [(0.7, 0.3), (0.2, 0.8), (0.0, 1.0), (0.5, 0.5), (0.9, 0.1)] * 2, 0.0
@@ -270,23 +260,6 @@ def test_the_factor_has_mean_one_where_the_law_changes() -> None:
         assert math.exp(-traffic.score) >= traffic.evidence
         total += chance * math.exp(traffic.score) if chance else 0.0
     assert total == pytest.approx(1.0, abs=1e-12)
-
-
-def test_power() -> None:
-    """A tenth of one arm's people go to another, or one arm's are lost."""
-
-    def shifted(p: Any) -> Any:
-        return p + np.array([-0.05, 0.05, 0.0, 0.0])
-
-    def lost(p: Any) -> Any:
-        return np.array([*p[:3], 0.0]) / p[:3].sum()
-
-    def steady(at: int) -> Any:
-        return LAW
-
-    rng = np.random.default_rng(3)
-    assert campaign(rng, 40, 1000, steady, shifted).evidence < 1e-6
-    assert campaign(rng, 40, 30, steady, lost).evidence < 1e-6
 
 
 def test_what_cannot_happen_is_evidence_at_once() -> None:
