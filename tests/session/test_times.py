@@ -271,10 +271,11 @@ def test_a_period_in_which_nobody_was_drawn_for_an_arm_counts() -> None:
 
 
 def test_people_until_a_name_within_periods_are_foreseen() -> None:
-    """With these seeds, after three periods, up to a factor of two."""
-    for seed in (0, 2, 3):
+    """After three periods; the median of fifteen sessions up to a factor of three."""
+    found = list[float]()
+    for seed in range(15):
         s, clock = periodic(noise=dpb.SimulatedNoise(seed))
-        rng, said = np.random.default_rng(seed), 0
+        rng, said = np.random.default_rng(seed), None
         while s.beliefs().best is None:
             for _ in range(100):
                 decision = s.ask()
@@ -282,7 +283,9 @@ def test_people_until_a_name_within_periods_are_foreseen() -> None:
                 clock.now += 1
             if s.resolved == 300:
                 said = s.beliefs().more
-        assert s.resolved - 300 <= 2 * said <= 4 * (s.resolved - 300)
+        found += [said / (s.resolved - 300)] if said else []
+    assert len(found) > 10
+    assert 1 / 3 < np.median(found) < 3
 
 
 KL = dpb.DPKLUCB(arms=2, epsilon=1)
