@@ -159,6 +159,11 @@ def positive_gaps(means: Sequence[float]) -> list[float]:
     return [max(means) - mean for mean in means if mean < max(means)]
 
 
+def lazy_order(means: Sequence[float], rounds: int, eps: float) -> float:
+    """Return Σ ln T/min(Δ, eps)."""
+    return math.fsum(math.log(rounds) / min(gap, eps) for gap in positive_gaps(means))
+
+
 def least_gaps(problem: DecisionSet, means: Sequence[float]) -> list[float]:
     """Return, for every element outside the best basis, the smallest positive gap to an element of
     it, Δ_{e,min}. Elements without such a gap, and loops, are omitted.

@@ -41,6 +41,7 @@ from dpbandits.policies.formulas.indices import (
     kl,
     kl_ucb_score,
     ldp_ucb,
+    published_noise,
     ucb1_score,
 )
 
@@ -315,9 +316,7 @@ class DPUCB(IndexPolicy, PrivatePolicy):
         scale, horizon = self.node_scale, self.horizon
         if self.preset != "published":
             return tree_bound(one_arm(means), rounds, scale, self.mechanism().most_draws_up_to)
-        log_h = math.log(max(2, horizon))
-        union = math.log(self.arms * max(2, horizon) * log_h / self.gamma)
-        width = self.arms * log_h * log_h * union / float(self.epsilon)
+        width = published_noise(self.arms, horizon, self.gamma, float(self.epsilon))
         return wide_tree_bound(one_arm(means), rounds, scale, width, horizon.bit_length())
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
@@ -335,8 +334,8 @@ class DPUCBBound(IndexPolicy, PrivatePolicy):
     Guarantee: ε-DP, with noise on every increment. (Variants with exact increments are not
     private.)
 
-    Regret: O(Σ ln T/Δ + ln T ln ln T/epsilon) as claimed; Hu, Huang and Mehta 2021, App. E, report
-    gaps in the proof.
+    Regret: O(Σ ln T/Δ + K ln T ln ln T/epsilon) as claimed; Hu, Huang and Mehta 2021, App. E,
+    report gaps in the proof.
 
     Source: Tossou and Dimitrakakis 2016, DP-UCB-Bound, on the hybrid mechanism of Chan, Shi and
     Song 2011.

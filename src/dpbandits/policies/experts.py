@@ -238,6 +238,16 @@ class ExpertPolicy(Policy):
         return Totals(totals, release.round)
 
 
+@policy_dataclass
+class ExactExperts(ExpertPolicy):
+    """Base class of policies that read the exact sums of actions, without privacy."""
+
+    grid: int = 1024
+
+    def mechanism(self) -> EachAction:
+        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.arms)
+
+
 def smallest_gap(means: Sequence[float]) -> float:
     """Return the smallest positive gap; infinite if all actions are equally good."""
     return min(positive_gaps(means), default=math.inf)
@@ -290,7 +300,7 @@ class HedgePolicy(ExpertPolicy):
 
 
 @policy_dataclass
-class FollowTheLeader(ExpertPolicy):
+class FollowTheLeader(ExactExperts):
     """Play the action with the largest sum so far (lowest on a tie), without privacy.
 
     Guarantee: none.
@@ -315,10 +325,6 @@ class FollowTheLeader(ExpertPolicy):
         feedback="full",
         every_round=True,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> EachAction:
-        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.arms)
 
     def plan(self, state: Totals, rng: PublicRng) -> Plan:
         return Hold(state.totals.index(max(state.totals)), 1, (EVERY,))
@@ -331,7 +337,7 @@ class FollowTheLeader(ExpertPolicy):
 
 
 @policy_dataclass
-class DecreasingHedge(HedgePolicy):
+class DecreasingHedge(ExactExperts, HedgePolicy):
     """Hedge with the rate 2√(ln K/t), without privacy. It needs no horizon and adapts to the gap.
 
     Guarantee: none.
@@ -361,10 +367,6 @@ class DecreasingHedge(HedgePolicy):
         every_round=True,
         randomised=True,
     )
-    grid: int = 1024
-
-    def mechanism(self) -> EachAction:
-        return EachAction(inner=Exact(grid=Grid(steps=self.grid)), actions=self.arms)
 
     def rate(self, t: int) -> float:
         return hedge_rate(t, self.arms)

@@ -15,6 +15,7 @@ from dpbandits.policies.arm_bounds import (
     adac_bound,
     adap_bound,
     lazy_bound,
+    lazy_order,
     one_arm,
     positive_gaps,
 )
@@ -105,8 +106,7 @@ class AnytimeLazyUCB(IndexPolicy, NewestBatches):
         return lazy_bound(one_arm(means), rounds, float(self.epsilon), self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        eps = float(self.epsilon)
-        return math.fsum(math.log(rounds) / min(gap, eps) for gap in positive_gaps(means))
+        return lazy_order(means, rounds, float(self.epsilon))
 
 
 @policy_dataclass
@@ -148,8 +148,7 @@ class AdaPUCB(IndexPolicy, NewestBatches):
         return adap_bound(one_arm(means), rounds, eps, self.a, self.grid)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        eps = float(self.epsilon)
-        return self.a * math.fsum(math.log(rounds) / min(g, eps) for g in positive_gaps(means))
+        return self.a * lazy_order(means, rounds, float(self.epsilon))
 
 
 @policy_dataclass
@@ -201,7 +200,7 @@ class AdaCUCB(IndexPolicy):
 
     Guarantee: ρ-zCDP (`guarantee.rho`; never reported as an ε).
 
-    Regret: O(Σ b (1/Δ + 1/√rho) ln T) for b > 3.
+    Regret: O(Σ b (ln T/Δ + √(ln T/rho))) for b > 3.
 
     Source: Azize and Basu 2024 (Concentrated differential privacy for bandits), AdaC-UCB.
 
@@ -377,5 +376,4 @@ class LazyDPTS(StatisticsPolicy, PrivatePolicy):
         return first_blocks(self, state, asked, eligible) or self.drawn(state, eligible)
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
-        eps = float(self.epsilon)
-        return math.fsum(math.log(rounds) / min(gap, eps) for gap in positive_gaps(means))
+        return lazy_order(means, rounds, float(self.epsilon))

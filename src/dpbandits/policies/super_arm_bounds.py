@@ -179,32 +179,29 @@ def smooth_bound(
     return min(min(single, every) + low * gaps.largest, rounds * gaps.largest)
 
 
-def statistical_width(log_t: float) -> Width:
-    """Return CUCB's width: 2√(3 ln T/(2n))."""
-    return lambda n, _: 2.0 * np.sqrt(1.5 * log_t / n)
+def statistical_radius(n: Floats, t: int) -> Floats:
+    """Return √(3 ln t / (2n)), CUCB's radius. It is exceeded with probability at most t⁻³ on each
+    side. Chen, Wang, Yuan and Wang 2016.
+    """
+    return np.asarray(np.sqrt(1.5 * math.log(t) / n))
 
 
-def noisy_width(log_t: float, scale: float, draws: Width) -> Width:
-    """Return the width of CUCB's plus the Chan–Shi–Song radius of `draws` at δ = T⁻³."""
-    log_term = math.log(2.0) + 3.0 * log_t
+def noisy_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
+    """Return CUCB's radius plus the error that `draws` Laplace draws of this scale add to a mean of
+    n, at δ = t⁻³. Chan, Shi and Song 2011, Corollary 2.9.
+    """
+    noise = sum_radii(draws, scale, math.log(2.0) + 3.0 * math.log(t)) / n
+    return statistical_radius(n, t) + noise
 
-    def width(n: Floats, last: Floats) -> Floats:
-        noise = sum_radii(draws(n, last), scale, log_term) / n
-        return np.asarray(2.0 * (np.sqrt(1.5 * log_t / n) + noise))
 
-    return width
+def noisy_width(rounds: int, scale: float, draws: Width) -> Width:
+    """Return twice the `noisy_radius` of `draws`."""
+    return lambda n, last: 2.0 * noisy_radius(n, draws(n, last), rounds, scale)
 
 
 def tree_draws(most: Callable[[int], int]) -> Width:
     """Return the most nodes of a tree in the sum of n rewards."""
     return lambda _, last: counted(most, last)
-
-
-def report_draws(first: Floats, _: Floats) -> Floats:
-    """Return one draw per report; in a cell the radius is largest at its start, because √n/n
-    falls.
-    """
-    return first
 
 
 def lazy_width(log_mt: float, eps: float, shares: Floats) -> Width:

@@ -42,15 +42,15 @@ from dpbandits.policies.super_arm_bounds import (
     joint_width,
     lazy_failing,
     lazy_width,
+    noisy_radius,
     noisy_width,
     possible_sets,
     published_report_failing,
     published_report_width,
     published_tree_failing,
     published_tree_width,
-    report_draws,
     smooth_bound,
-    statistical_width,
+    statistical_radius,
     super_arm_gaps,
     super_arms,
     tree_draws,
@@ -283,28 +283,6 @@ def bounds(s: Statistics, radius: Radius) -> tuple[Floats, Floats]:
     return upper, np.where(seen, np.maximum(0.0, means - wide), 0.0)
 
 
-def statistical_radius(n: Floats, log_t: float) -> Floats:
-    """Return √(3 ln t / (2n)), CUCB's radius. It is exceeded with probability at most t⁻³ on each
-    side. Chen, Wang, Yuan and Wang 2016.
-    """
-    return np.asarray(np.sqrt(1.5 * log_t / n))
-
-
-def noise_radius(n: Floats, draws: Floats, scale: float, log_t: float) -> Floats:
-    """Return the error that `draws` Laplace draws of this scale add to a mean of n, at δ = t⁻³.
-    Chan, Shi and Song 2011, Corollary 2.9.
-    """
-    log_term = math.log(2.0) + 3.0 * log_t
-    return np.asarray(
-        scale * np.maximum(np.sqrt(draws), math.sqrt(log_term)) * math.sqrt(8.0 * log_term) / n
-    )
-
-
-def noisy_radius(n: Floats, draws: Floats, t: int, scale: float) -> Floats:
-    """Return CUCB's radius plus that of the noise."""
-    return statistical_radius(n, math.log(t)) + noise_radius(n, draws, scale, math.log(t))
-
-
 def per_gap(
     problem: DecisionSet,
     means: Sequence[float],
@@ -361,12 +339,13 @@ class CUCB(ExactArms):
     )
 
     def bonus(self, n: Floats, draws: Floats, t: int) -> Floats:
-        return statistical_radius(n, math.log(t))
+        return statistical_radius(n, t)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         low = failing_rounds(self.arms, rounds, 2.0)
-        width = statistical_width(math.log(rounds))
-        return smooth_bound(self.problem, means, rounds, width, low)
+        return smooth_bound(
+            self.problem, means, rounds, lambda n, _: 2.0 * statistical_radius(n, rounds), low
+        )
 
     def regret_order(self, means: Sequence[float], rounds: int) -> float:
         return per_gap(self.problem, means, self.problem.size * math.log(rounds))
@@ -833,7 +812,8 @@ class ReportPolicy(SuperArmPolicy, PrivatePolicy):
             width = published_report_width(self.horizon, self.scale)
             low = published_report_failing(self.arms, rounds, self.horizon, self.scale)
         else:
-            width = noisy_width(math.log(rounds), self.scale, report_draws)
+            # a draw a report: in a cell the radius is largest at its start, because √n/n falls
+            width = noisy_width(rounds, self.scale, lambda first, _: first)
             low = failing_rounds(self.arms, rounds, 3.0)
         return smooth_bound(self.problem, means, rounds, width, low, narrow=self.about.narrow)
 
@@ -1086,7 +1066,7 @@ class CUCBDP(SuperArmPolicy, PrivatePolicy):
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
         if self.preset != "published":
             draws = tree_draws(self.tree.most_draws_up_to)
-            width = noisy_width(math.log(rounds), self.node_scale, draws)
+            width = noisy_width(rounds, self.node_scale, draws)
             low = failing_rounds(self.arms, rounds, 3.0)
         else:
             eps, size = float(self.budget), self.width
@@ -1165,7 +1145,7 @@ class CUCBDPMax(SuperArmPolicy, PrivatePolicy):
         return noisy_radius(n, draws, t, self.node_scale)
 
     def regret_bound(self, means: Sequence[float], rounds: int) -> float:
-        width = noisy_width(math.log(rounds), self.node_scale, tree_draws(int.bit_length))
+        width = noisy_width(rounds, self.node_scale, tree_draws(int.bit_length))
         low = failing_rounds(self.arms, rounds, 3.0)
         return smooth_bound(self.problem, means, rounds, width, low, narrow=True)
 

@@ -9,7 +9,7 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.policies import CUCBDP, CUCBLDP1, CUCBLDP2, CUCBDPMax, LazyCUCB
-from dpbandits.policies.super_arms import noise_radius, statistical_radius
+from dpbandits.policies.super_arm_bounds import noisy_radius
 
 TOP = dpb.TopK(arms=4, k=2)
 
@@ -26,9 +26,7 @@ def sides(n: int, eps: float, runs: int) -> Any:
 def test_valid_bonuses_hold(n: int, eps: float) -> None:
     """Exceeded on one side with probability 2t⁻³ at most; false alarms below 1e-6."""
     t, runs, size = 6, 100_000, np.array([float(n)])
-    bonus = (
-        statistical_radius(size, math.log(t)) + noise_radius(size, size, 1 / eps, math.log(t))
-    )[0]
+    bonus = noisy_radius(size, size, t, 1 / eps)[0]
     allowed = 2 * t**-3
     assert (sides(n, eps, runs) < -bonus).mean() < allowed + 5 * math.sqrt(allowed / runs)
 

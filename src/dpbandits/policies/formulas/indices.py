@@ -371,13 +371,20 @@ def dp_imed(p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best
     return -(n * d_eps(clip01(mean), best, p.eps) + math.log(n))
 
 
+def published_noise(arms: int, horizon: int, gamma: float, eps: float) -> float:
+    """Return K ln²T ln(K T ln T/γ) / eps, which a sum's noise exceeds rarely. Mishra and Thakurta
+    2015.
+    """
+    log_h = math.log(max(2, horizon))
+    union = math.log(arms * max(2, horizon) * log_h / gamma)
+    return arms * log_h * log_h * union / eps
+
+
 def dp_ucb_published(
     p: IndexNumbers, mean: float, n: int, draws: int, log_t: float, best: float
 ) -> float:
-    """Return mean + √(2 ln t / n) + K ln²T ln(K T ln T/γ) / (eps n). Mishra and Thakurta 2015."""
-    log_h = math.log(max(2, p.horizon))
-    union = math.log(p.arms * max(2, p.horizon) * log_h / p.gamma)
-    width = p.arms * log_h * log_h * union / p.eps
+    """Return mean + √(2 ln t / n) + `published_noise` / n. Mishra and Thakurta 2015."""
+    width = published_noise(p.arms, p.horizon, p.gamma, p.eps)
     return mean + math.sqrt(2.0 * log_t / n) + width / n
 
 
@@ -430,13 +437,6 @@ def forced_rounds(t: int) -> float:
     return 4.0 * math.log(t + 1.0)
 
 
-def overtakes(j: int, index_j: float, i: int, index_i: float) -> bool:
-    """Return whether arm j is chosen before arm i: the larger index, the smaller number on a
-    tie.
-    """
-    return index_j > index_i or (index_j == index_i and j < i)
-
-
 def overtakes_at(
     t: int,
     i: int,
@@ -449,10 +449,11 @@ def overtakes_at(
     rank: int = 1,
 ) -> bool:
     """Return whether `lazy_ucb` prefers arm j to arm i at round t, with ln(rank·t) in place of ln
-    t.
+    t; the smaller number on a tie.
     """
     log_t = math.log(rank * t)
-    return overtakes(j, lazy_ucb(mean_j, n_j, log_t, eps), i, lazy_ucb(mean_i, n_i, log_t, eps))
+    mine, its = lazy_ucb(mean_j, n_j, log_t, eps), lazy_ucb(mean_i, n_i, log_t, eps)
+    return mine > its or (mine == its and j < i)
 
 
 def crossing(

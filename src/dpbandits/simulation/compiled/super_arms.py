@@ -32,7 +32,7 @@ ALL, LEAST, UNDECIDED = range(3)
 
 class Numbers(NamedTuple):
     """The constants of a policy. At round t, the radius of a mean of n rewards is √((spread +
-    spread_t·ln t)/n + (square·ln t/n)²) + (noise + noise_t·ln t)/n, plus `noise_radius` of Laplace
+    spread_t·ln t)/n + (square·ln t/n)²) + (noise + noise_t·ln t)/n, plus the noise of Laplace
     draws of scale `laplace`.
 
     Args:
