@@ -350,6 +350,14 @@ def test_an_arm_that_equal_shares_never_show_has_not_the_highest_mean() -> None:
     assert found.row("equal shares").leads == 1.0
 
 
+def test_an_arm_is_named_among_those_in_play_at_that_time() -> None:
+    """By all policies: not before another one has gone, nor where it is alone."""
+    left = dpb.forecast([0.2, 0.3], 600, 1, draws=2, present={0: (0, 300)}, min_share=0.1)
+    assert [(row.named, row.chance_named) for row in left] == [(None, 0.0)] * 3
+    apart = dpb.forecast([0.1, 0.9, 0.9], 900, 8, draws=2, present={2: (0, 450)}, min_share=0.2)
+    assert all(row.named is not None and row.named > 450 for row in apart)
+
+
 def test_a_share_of_people_may_be_a_fraction() -> None:
     found = dpb.forecast([0.5, 0.4], 50, 1, draws=2, silent=Fraction(1, 4))
     assert "0.25 of people never answer" in found.about

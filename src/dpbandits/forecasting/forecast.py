@@ -872,8 +872,14 @@ def names_expected(schedule: Schedule | None, plays: Integers, trial: ForecastTr
     """By the intervals at expected totals, of what is not played in blocks."""
     if schedule is None:
         return NOBODY
-    answered, stay = trial.answered(plays), trial.stay
-    when = named_after(schedule, answered[:, :, stay], trial.means[:, stay], trial.kept)
+    answered, when = trial.answered(plays), np.full(len(trial.means), np.inf)
+    for start, stop in trial.how.stretches:
+        among = trial.how.in_play(trial.means.shape[1], start)
+        of = (trial.kept > start) & (trial.kept <= stop)
+        if len(among) > 1 and of.any():
+            shown_to = answered[:, of][:, :, among]
+            found = named_after(schedule, shown_to, trial.means[:, among], trial.kept[of])
+            when = np.minimum(when, found)
     low, high = expected_bounds(schedule, answered[:, -1:], trial.means)
     return Names(
         middle_of(when.tolist()), float(np.isfinite(when).mean()), float((high - low).mean())
