@@ -2,6 +2,7 @@
 randomizers' exact laws.
 """
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -19,11 +20,13 @@ from dpbandits.mechanisms import (
     Hybrid,
     LazyCumulative,
     LazyForgetful,
+    LocalLaplace,
     Logarithmic,
+    RandomizedResponse,
     Separable,
     SignedCounter,
 )
-from dpbandits.noise import Noise, SimulatedNoise
+from dpbandits.noise import Noise, SecureNoise, SimulatedNoise
 from tests.session.replay import largest_loss
 from tests.session.small import Exact as ExactNoise
 
@@ -141,3 +144,24 @@ def test_the_width_of_a_record_must_be_said() -> None:
     guarantee = EachArm(inner=LazyForgetful(epsilon=Fraction(1, 3)), width=3).guarantee
     assert guarantee is not None
     assert guarantee.epsilon == 1
+
+
+@pytest.mark.parametrize("reward", [0.0, 0.25, 1.0])
+def test_randomised_response_law(reward: float) -> None:
+    """P[1 | r] = (r e^ε + 1 − r)/(1 + e^ε); false-alarm rate 1e-6."""
+    randomizer, noise, n = (
+        RandomizedResponse(epsilon=1, grid=Grid(steps=4)),
+        SimulatedNoise(4),
+        40_000,
+    )
+    ones = sum(randomizer.report(reward, noise).steps == 4 for _ in range(n))
+    p = (reward * math.e + 1 - reward) / (1 + math.e)
+    assert abs(ones - n * p) < 4.9 * math.sqrt(n * p * (1 - p))
+
+
+def test_reports_are_integers_of_the_grid_and_never_clipped() -> None:
+    randomizer, noise = LocalLaplace(epsilon=1, grid=Grid(steps=8)), SecureNoise()
+    reports = [randomizer.report(1.0, noise) for _ in range(200)]
+    assert all(isinstance(r.steps, int) and r.noise == "secure" for r in reports)
+    assert any(r.steps > 8 for r in reports)
+    assert any(r.steps < 0 for r in reports)

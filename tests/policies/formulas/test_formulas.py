@@ -86,19 +86,9 @@ def test_kl_upper_leaves_no_more_than_rounding(
             assert kl(p, 1 - 1e-11) <= level
 
 
-@pytest.mark.parametrize(
-    ("p", "q", "value"),
-    [
-        (0, 0, 0),
-        (1, 1, 0),
-        (0, 1, math.inf),
-        (1, 0, math.inf),
-        (0, 0.5, math.log(2)),
-        (1, 0.5, math.log(2)),
-    ],
-)
-def test_kl_at_the_edges(p: float, q: float, value: float) -> None:
-    assert kl(p, q) == pytest.approx(value)
+def test_kl_at_the_edges() -> None:
+    assert [kl(p, q) for p, q in ((0, 0), (1, 1), (0, 1), (1, 0))] == [0, 0, math.inf, math.inf]
+    assert kl(0, 0.5) == kl(1, 0.5) == pytest.approx(math.log(2))
 
 
 RELEASED = st.integers(-(2**19), 3 * 2**19).map(lambda steps: steps / 2**20)

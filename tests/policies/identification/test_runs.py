@@ -12,6 +12,7 @@ from dpbandits.policies import CTBTT, DPSE, AdaPTT, SuccessiveElimination
 from dpbandits.policies.base import Identified
 from dpbandits.policies.contract import Policy
 from dpbandits.policies.formulas import stopping as tt
+from dpbandits.policies.formulas.indices import comparison_noise, comparison_radius
 from dpbandits.simulation.stopping import identify
 from tests.policies.identification.instances import FALSE_ALARM, INSTANCES, pmf_of_windows
 
@@ -149,3 +150,20 @@ def test_windows_have_their_planned_size_after_drops() -> None:
             first = phase - len(batches)
             assert sum(n for _, n in batches) == tt.planned(8, phase) - tt.planned(8, first)
     assert drops > 3
+
+
+@pytest.mark.parametrize("preset", ["pairs", "arms", "one"])
+def test_the_best_arm_stays_and_others_are_out_by_the_question_the_bound_names(preset: str) -> None:
+    """With probability 1 − beta, so all but a few of 300 runs: false alarm 1e-6 of either count."""
+    runs = 300
+    policy = dpb.SparseVectorSE(arms=3, epsilon=4, horizon=10**6, beta=0.1, preset=preset)
+    share, number, gap = float(policy.mechanism().share(3)), 1, 0.4
+    while gap * 2**number < 1 + 2 * (
+        2 * comparison_radius(2**number, number, 3, 0.1) + comparison_noise(number, 3, 0.1, share)
+    ):
+        number += 1
+    found = identify(policy, dpb.Bernoulli([0.4, 0.8, 0.4]), runs=runs, seed=2, cap=10**6)
+    assert found.undecided == 0
+    assert found.wrong * runs <= binom.isf(FALSE_ALARM / 3, runs, 0.1)
+    late = int((found.samples > 3 * 2**number).sum())
+    assert late <= binom.isf(FALSE_ALARM / 3, runs, 0.1)
