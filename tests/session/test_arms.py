@@ -64,7 +64,7 @@ def test_an_arm_is_learned_anew_under_its_name() -> None:
     before = s.beliefs()
     assert before.changed == ("blue",)
     assert before.best is None
-    ledger, spent, waiting = s.ledger, s.spent, s.ask(3)
+    ledger, spent, waiting = s.ledger, s.spent, s.ask(3, eligible=["blue"])
     assert s.restart_arm("blue") == 2
     assert s.arms == (("blue (1)", "retired"), ("green", "active"), ("blue", "active"))
     assert (s.ledger, s.spent) == (ledger, spent)
@@ -75,8 +75,10 @@ def test_an_arm_is_learned_anew_under_its_name() -> None:
     assert after.changed == ()
     assert s.events[-1][:3] == ("restart", "blue", 2_403)
     assert "restart arm blue after 2,403 decisions" in " ".join(s.statement().split())
-    for decision in waiting:
-        s.tell(decision, 1.0)  # accepted, and read only if it was green
+    unread = s.unread
+    for decision in waiting:  # accepted, and not read
+        s.tell(decision, 1.0)
+    assert s.unread == unread + 3
     again = loaded(s)
     for each in (s, again):
         play_by_chance(each, 600, {"blue": 0.1, "green": 0.3}, np.random.default_rng(5))
@@ -111,6 +113,12 @@ def test_a_restarted_arm_keeps_its_history_apart(arms: Any, labels: list[str]) -
     assert 4 in {each.action for each in s.ask(40)}
     s.retire_arm(3)
     assert s.lift().control == s.beliefs()[4].label
+    s.add_arm(None if arms == 2 else "red")
+    for decision in s.ask(64):
+        s.tell(decision, (1.0, 0.5))
+    assert [row[:2] for row in s.harm()] == [row[:2] for row in s.beliefs()]
+    assert s.harm()[5].people > 0
+    assert loaded(s).harm() == s.harm()
 
 
 def test_segments_are_restarted_together() -> None:

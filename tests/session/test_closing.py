@@ -17,12 +17,6 @@ KL = dpb.DPKLUCB(arms=["a", "b", "c"], epsilon=1, first=4)
 USERS: dict[str, Any] = {"privacy_unit": "user", "max_contributions": 2, "user_key": bytes(16)}
 
 
-def windowed(policy: Any = KL, **options: Any) -> tuple[Any, Days]:
-    clock = Days()
-    days = timedelta(seconds=10)
-    return begun(policy, attribution_window=days, clock=clock, **options), clock
-
-
 def answers(s: dpb.Session) -> list[int]:
     """How often each arm was released."""
     return [arm.answers for arm in s._state.history.arms]
@@ -192,7 +186,8 @@ def test_what_would_change_a_closed_session_is_refused(winner: Any) -> None:
 def test_a_tree_that_fills_up_while_answers_are_waited_for_ends_the_session() -> None:
     """In a session, and where it was saved meanwhile; or cut off by its own error."""
     for is_saved in (False, True):
-        s, clock = windowed(dpb.DPUCB(arms=2, epsilon=1, horizon=10))
+        clock, policy = Days(), dpb.DPUCB(arms=2, epsilon=1, horizon=10)
+        s = begun(policy, clock=clock, **OPTIONS["window"])
         for decision in s.ask(40):
             s.tell(decision, 1.0)
         s.close("enough", winner=0)

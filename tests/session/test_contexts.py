@@ -95,20 +95,14 @@ def test_a_new_arm_does_not_begin_the_public_draws_anew(made: Any) -> None:
     assert again._current.folded().rng == s._current.folded().rng
 
 
-def test_several_decisions_at_once_have_a_context_each() -> None:
-    one, other = session(), session()
-    several = one.ask(30, context=PLACES[:30])
-    assert several == [other.ask(context=x) for x in PLACES[:30]]
-    with pytest.raises(ValueError, match="30 contexts, one for each decision, got 29"):
-        one.ask(30, context=PLACES[:29])
-
-
 def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_they_are() -> None:
-    s = session()
+    s, other = session(), session()
     for wrong in (None, [0.1], [0.1, float("nan")], [1.0, 1.0]):
         with pytest.raises(ValueError, match="No decision was made"):
             s.ask(context=wrong)
-    assert s.resolved == 0 == len(s.pending)
+    with pytest.raises(ValueError, match="30 contexts, one for each decision, got 29"):
+        s.ask(30, context=PLACES[:29])
+    assert s.ask(30, context=PLACES[:30]) == [other.ask(context=x) for x in PLACES[:30]]
     with pytest.raises(ValueError, match="decides by contexts, and Bernoulli has none"):
         dpb.simulate(policy(), dpb.Bernoulli([0.5, 0.4]), 10)
     with pytest.warns(UserWarning, match="clicked_before may carry recorded outcomes"):

@@ -98,6 +98,15 @@ def test_what_is_computed_is_below_the_product_at_every_mean(
     assert pairs.above(leads, trails) <= float(over[0] + under[0]) + 1e-6
 
 
+def test_whom_evidence_names_is_compared() -> None:
+    """It is computed for arms only whose means are some way apart."""
+    history, shares = ReleaseHistory.of(dpb.DPRateIMED(arms=2, epsilon=1)), (0.001, 0.01, 0.1, 0.5)
+    for people, more, less in product((50, 500, 5_000, 50_000), shares, shares):
+        leads, trails = (ReleasedRow(1, of * people, people, ((1, 3),)) for of in (more, less))
+        above = history.reader.pairs.above(leads, trails)
+        assert above < required(0, 2, DELTA) or history._may_be_apart(leads, trails)
+
+
 def test_shares_of_the_failure_probability_add_up() -> None:
     for first in (2, 5):
         total = 0.0

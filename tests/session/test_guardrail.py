@@ -92,21 +92,6 @@ def test_people_until_an_arm_is_suspended() -> None:
             RAIL.people(other, 0.5)
 
 
-def test_harm_of_an_arm_that_was_added_stands_under_its_name() -> None:
-    of = session(policy=dpb.DPRateIMED(arms=ARMS[:2], epsilon=1, grid=1))
-    rng = np.random.default_rng(1)
-    for round in range(4000):
-        decision = of.ask()
-        chance = (0.1 if round >= 2000 else 0.8) if decision.label == "blue" else 0.5
-        of.tell(decision, (float(rng.random() < chance), 0.0))
-    of.add_arm("red")
-    assert [row.label for row in of.harm()] == ["blue", "green", "red"]
-    of.restart_arm("blue")
-    play(of, 300, [0.0] * 4)
-    assert [row[:2] for row in of.harm()] == [row[:2] for row in of.beliefs()]
-    assert loaded(of).harm() == of.harm()
-
-
 def test_a_document_without_an_arm_that_was_added_since_the_last_release_goes_on() -> None:
     """So they were saved before such an arm was added to what is known of harm at once."""
     of = session()

@@ -171,6 +171,21 @@ REFUSED: dict[str, Calls] = {
         of(CANNOT_CHOOSE[0], min_share=0.1),
         of(CANNOT_CHOOSE[1], assignment="shuffled"),
     ],
+    r"choose among .*Index policies can: DPRateIMED": [
+        lambda policy=policy, verb=verb, given=given: getattr(of(policy)(), verb)(**given)
+        for policy in CANNOT_CHOOSE
+        for verb, given in (
+            ("ask", {"eligible": [0]}),
+            ("add_arm", {"label": "x"}),
+            ("retire_arm", {"arm": 0}),
+            ("pause_arm", {"arm": 0}),
+        )
+    ],
+    "No policy on super arms can: where arms come or": [
+        lambda: of(SUPER_ARMS)().add_arm("x"),
+        lambda: dpb.SegmentedSession(SUPER_ARMS, noise=NOISE, segments=["a"]).add_arm("x"),
+        lambda: dpb.open_store("memory:", noise=NOISE).create("t", SUPER_ARMS).add_arm("x"),
+    ],
     "of at least one arm": options("min_share", {}, policy=NAMED),
     "one of the arms": options("min_share", {"red": 0.3}, policy=NAMED),
     "a share above 0": [
@@ -305,26 +320,6 @@ def test_a_verb_that_is_refused_changes_nothing_and_shows_no_outcome(what: str) 
             call(s)
         assert "7.25" not in str(refused.value)
         assert content(s) == before
-
-
-@pytest.mark.parametrize("policy", CANNOT_CHOOSE, ids=lambda policy: policy.name)
-def test_a_policy_that_cannot_choose_says_so(policy: Any) -> None:
-    s = of(policy)()
-    calls: Calls = [lambda: s.ask(eligible=[0]), lambda: s.add_arm("x")]
-    for call in (*calls, lambda: s.retire_arm(0), lambda: s.pause_arm(0)):
-        with pytest.raises(ValueError, match=r"choose among .*Index policies can: DPRateIMED"):
-            call()
-    assert (s.events, s.pending) == ((), ())
-
-
-def test_super_arms_take_no_new_arm_by_name_either() -> None:
-    """A campaign asked for no name, and then to name all arms when the policy is made."""
-    policy = dpb.DPKLCUCB(problem=dpb.TopK(arms=4, k=2), epsilon=1)
-    segmented = dpb.SegmentedSession(policy, noise=NOISE, segments=["a"])
-    with dpb.open_store("memory:", noise=NOISE) as store:
-        for each in (of(policy)(), segmented, store.create("t", policy)):
-            with pytest.raises(ValueError, match="No policy on super arms can: where arms come or"):
-                each.add_arm("x")
 
 
 def test_numbers_of_any_kind_are_taken() -> None:

@@ -157,6 +157,7 @@ def test_a_refused_context_is_counted_and_not_shown() -> None:
         session.ask([0.123456, float("nan")])
     assert "0.123456" not in str(refused.value)
     assert session.asked == 1
+    assert "NOT private" in session.statement()
 
 
 def test_interrupted_calls_happen_once_or_not_at_all() -> None:
@@ -278,6 +279,7 @@ def test_people_have_no_seed_and_no_file_in_clear() -> None:
     loaded = JointDPSession.from_json(text, key=KEY)
     assert loaded.public() == session.public()
     assert (loaded.guarantee.cost, loaded.guarantee.noise) == (example().budget, "secure")
+    assert "NOT private" not in loaded.statement()
     with pytest.raises(dpb.DecisionError):
         loaded.tell(decision, 1.0)
     document = json.loads(text)

@@ -108,6 +108,11 @@ SAID: dict[str, tuple[Callable[[], Any], list[str], list[str]]] = {
         ],
         [],
     ),
+    "users in windows, pure": (
+        lambda: session(**USERS, window=timedelta(days=7), clock=lambda: 1e6),
+        ["had all rewards of one user in one window of 7 days been others."],
+        [],
+    ),
     "late": (
         lambda: session(
             dpb.DPKLUCB(arms=2, epsilon=1, grid=1), attribution_window=timedelta(weeks=6)
@@ -238,6 +243,7 @@ def test_arms_are_not_compared_over_periods() -> None:
         now += timedelta(days=7)
     assert s.lift()["new"] == ArmLift("new", s.beliefs()["new"].people)
     assert OVER_TIME in str(s.lift())
+    assert "Shares stand still within each period of 7 days;" in words(s.statement())
     s.close()
     assert f"The mean of old, new has changed meanwhile. {OVER_TIME}" in words(s.statement())
     assert "Difference" not in s.statement()
