@@ -339,17 +339,19 @@ def test_numbers_of_any_kind_are_taken() -> None:
         (dpb.DPKLUCB(arms=2, epsilon=11), "ε = 11 promises little: someone who thought an outcome"),
         (dpb.DPKLUCB(arms=1, epsilon=1), "one arm"),
         (dpb.KLUCB(arms=2), "KLUCB is not private"),
+        (dpb.DPKLUCB(arms=2, epsilon=1, grid=1), "nearer end of Range"),
     ],
 )
 def test_a_session_for_peoples_data_warns_of_itself_once(policy: Any, words: str) -> None:
+    scale = dpb.Range(0, 60)
     with pytest.warns(dpb.PrivacyWarning, match=words):
-        s = dpb.Session(policy, noise=dpb.SecureNoise())
+        s = dpb.Session(policy, noise=dpb.SecureNoise(), rewards=scale)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         text = s.to_json(key=KEY)
         dpb.Session.from_json(text, key=KEY)  # it was said
-        dpb.Session(policy, noise=dpb.SimulatedNoise(1))  # no people's data
+        dpb.Session(policy, noise=dpb.SimulatedNoise(1), rewards=scale)  # no people's data
     with dpb.open_store("memory:") as store:
         with pytest.warns(dpb.PrivacyWarning, match=words):
-            campaign = store.create("trial", policy)
+            campaign = store.create("trial", policy, rewards=scale)
         campaign.ask()

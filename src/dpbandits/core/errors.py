@@ -122,7 +122,7 @@ class TooManyPendingError(Error, RuntimeError):
 
 class PrivacyWarning(UserWarning):
     """A session for people's data guarantees little or nothing: its ε is very large, it has none,
-    or there is nothing to decide.
+    there is nothing to decide, or rewards on a scale are held as its two ends.
     """
 
 

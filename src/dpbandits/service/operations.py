@@ -706,7 +706,7 @@ def sent_reward(reward: object) -> Any:
         )
     if value is None:
         raise RewardError(
-            "Expected a reward that is a number in [0, 1], or a list of them, got "
+            "Expected a reward that is a number, or a list of them, got "
             f"{no_number(reward)} Nothing was sent."
         )
     if not math.isfinite(value):

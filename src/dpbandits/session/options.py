@@ -54,9 +54,9 @@ MOST_EPSILON = 10
 """Beyond it, a session for people's data warns: their odds may move by a factor of 22,026."""
 
 
-def warn_about(policy: Policy, guarantee: Guarantee | None) -> None:
+def warn_about(policy: Policy, guarantee: Guarantee | None, rewards: Range | None = None) -> None:
     """Warn of a session with secure noise, which is for people's data, that promises them little or
-    nothing, or has nothing to decide.
+    nothing, has nothing to decide, or holds numbers on a scale as its two ends.
     """
     if guarantee is None:
         message = (
@@ -68,6 +68,11 @@ def warn_about(policy: Policy, guarantee: Guarantee | None) -> None:
         message = f"ε = {guarantee.epsilon} promises little: {odds}. An ε of 1 or less is usual."
     elif policy.arms == 1 and policy.about.goal == "regret" and not hasattr(policy, "problem"):
         message = f"{policy.name} has one arm, so there is nothing to decide. Give it two or more."
+    elif rewards is not None and (rewards.low, rewards.high) != (0, 1) and holds_ends_only(policy):
+        message = (
+            f"With grid=1 {policy.name} holds each reward as the nearer end of {rewards!r}: unless "
+            "all rewards are ends, means and intervals are wrong. Give the policy a finer grid."
+        )
     else:
         return
     warnings.warn(message, PrivacyWarning, stacklevel=3)

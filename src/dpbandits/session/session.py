@@ -326,7 +326,7 @@ class Session:
         self._tables = Tables(people, attribution, periods)
         self._open(self._begin_step(self._first_state(policy, drawn)))
         if self._vault.noise.kind == "secure":
-            warn_about(self.policy, self.guarantee)
+            warn_about(self.policy, self.guarantee, self.rewards)
 
     def _set_up(
         self,
