@@ -1,4 +1,4 @@
-"""Checks of user-defined policies, mechanisms and environments."""
+"""Checks of user-defined policies, mechanisms, environments and noise sources."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,6 +20,7 @@ from dpbandits.checks.contexts import (
 from dpbandits.checks.environment import check_environment
 from dpbandits.checks.examples import examples
 from dpbandits.checks.mechanism import check_mechanism
+from dpbandits.checks.noise import check_noise
 from dpbandits.checks.sessions import (
     arms_come_and_go,
     late_and_missing_tells,
@@ -80,6 +81,7 @@ __all__ = [
     "CheckFailed",
     "check_environment",
     "check_mechanism",
+    "check_noise",
     "check_policy",
     "examples",
 ]

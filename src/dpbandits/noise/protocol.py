@@ -24,7 +24,8 @@ permute-and-flip mechanism).
 class Noise(Protocol):
     """The protocol of noise sources. `value` and `sensitivity` are whole grid steps.
 
-    A user-defined source derives from it and implements the abstract methods.
+    A user-defined source derives from it and implements the abstract methods;
+    `dpbandits.checks.check_noise` checks its laws.
     """
 
     kind: ClassVar[NoiseKind]
