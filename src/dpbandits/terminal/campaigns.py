@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -578,9 +579,10 @@ def given_or_asked(text: str | None, what: str) -> str:
     """What was given; otherwise a line of standard input, which a terminal does not show."""
     if text not in (None, "", "-"):
         return text
-    if sys.stdin.isatty():
+    stream = sys.stdin or io.StringIO()  # it may be closed
+    if stream.isatty():
         return typer.prompt(what, hide_input=True, err=True)
-    return sys.stdin.readline().strip()
+    return stream.readline().strip()
 
 
 def reward_in(text: str) -> Any:

@@ -20,6 +20,7 @@ from dpbandits.service.client import RemoteStore
 from dpbandits.service.opening import open_store
 from dpbandits.service.server.serving import ServerSettings
 from dpbandits.terminal import campaigns
+from dpbandits.terminal.campaigns import given_or_asked
 from tests.service.http.web import client_of, remote, served
 from tests.terminal import Shell, in_one, shell
 
@@ -76,6 +77,11 @@ def test_what_stands_in_no_argument_is_read_from_standard_input(run: Shell) -> N
     batch = ("campaign", "record", "trial", "blue", "--people", "4", "--key", "week 1")
     assert "--successes to be a whole number" in run(*batch, code=2)
     assert run(*batch, stdin="1\n") == "recorded\n"
+
+
+def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert given_or_asked(None, "Reward") == ""
 
 
 def test_a_warning_is_one_line(run: Shell) -> None:
