@@ -3,6 +3,8 @@ they are kept.
 """
 
 import tempfile
+from errno import ENOSPC
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -74,15 +76,21 @@ def test_the_built_in_ones_have_a_tableau(matroid: Any) -> None:
     assert tableau(copied) is None
 
 
-def test_a_cache_that_can_only_be_read_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class Full(BytesIO):
+    def write(self, data: object) -> int:
+        raise OSError(ENOSPC, "No space left on device")
+
+
+def refuse(dir: Path) -> BytesIO:
+    raise PermissionError(dir)
+
+
+@pytest.mark.parametrize("file", [refuse, lambda dir: Full()])
+def test_a_cache_that_takes_nothing_more_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: Any
 ) -> None:
-    """As in an image that another user runs: numba refuses to compile without one to write to."""
+    """As in an image that another user runs, or on a full disk: numba refuses to compile then."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert Path(cache_folder()).parent == tmp_path
-
-    def refuse(dir: Path) -> None:
-        raise PermissionError(dir)
-
-    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(tempfile, "TemporaryFile", file)
     assert Path(cache_folder()).parent != tmp_path

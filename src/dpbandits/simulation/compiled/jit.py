@@ -16,6 +16,9 @@ import numba
 
 from dpbandits.policies.formulas import indices, joint, stopping
 
+ROOM = 2**22
+"""Bytes that the compiled functions of a simulation may take."""
+
 
 def cache_folder() -> str:
     """Return a cache folder named after the text of every file that holds compiled functions.
@@ -33,8 +36,9 @@ def cache_folder() -> str:
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or home) / f"numba-{digest}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:  # no home to write to, or no more
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(ROOM))
+    except OSError:  # no home to write to, or no more, or its disk is full
         folder = Path(tempfile.mkdtemp(prefix="dpbandits-numba-"))
     return str(folder)
 
