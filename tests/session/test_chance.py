@@ -116,9 +116,6 @@ def test_a_decision_is_kept_in_few_bytes(policy: Any, options: Any, most: float)
     assert list(loaded(text).decisions()) == rows
 
 
-# What a campaign of a store has in common with a session, and what a store keeps apart
-
-
 def test_no_public_table_of_a_store_says_a_seed_that_foretells(tmp_path: Path) -> None:
     """After a fence, too, when a session whose mechanism forgets its sums begins anew."""
     file = tmp_path / "trial.db"
@@ -139,14 +136,3 @@ def test_no_public_table_of_a_store_says_a_seed_that_foretells(tmp_path: Path) -
         }
     saying = {name for name, said in rows.items() if str(SEED) in said or f"{SEED:x}" in said}
     assert saying <= {"dpbandits_private_state", "dpbandits_held"}
-
-
-def test_a_store_refuses_a_policy_that_it_cannot_open_again() -> None:
-    """A server opens a campaign by itself, with no code of the caller's."""
-    problem = dpb.UserDecisionSet(arms=4, size=2, oracle=lambda w: w.argsort()[-2:])
-    with dpb.open_store("memory:", noise=SimulatedNoise(1)) as store:
-        with pytest.raises(
-            TypeError, match=r"a store can name .*got a UserDecisionSet of your own"
-        ):
-            store.create("trial", dpb.DPJointCUCB(problem=problem, epsilon=4))
-        assert list(store) == []

@@ -33,6 +33,11 @@ SUPER_ARMS = dpb.CUCBDP(problem=TOP, epsilon=1, horizon=100)
 FULL = dpb.RNMFTNL(actions=2, epsilon=1)
 REPORTS = dpb.LDPKLUCB(arms=2, epsilon=1)
 CONTEXTS = dpb.DPLinTS(arms=["a", "b"], features=2, epsilon=1)
+OWN = dpb.UserDecisionSet(arms=4, size=2, oracle=lambda weights: weights.argsort()[-2:])
+OWN_ORACLE = dpb.DPJointCUCB(problem=OWN, epsilon=4)
+HIDDEN: Any = dpb.JointDPLinTS(
+    arms=2, features=2, epsilon=1, public_contexts=[[0.5, 0.1], [0.1, 0.5]] * 2
+)
 CANNOT_CHOOSE = [dpb.DPSE(arms=2, epsilon=1, horizon=100), dpb.ThompsonBeta(arms=2)]
 DAY = timedelta(days=1)
 KEY = bytes(16)
@@ -208,6 +213,10 @@ REFUSED: dict[str, Calls] = {
         of(dpb.DPKLUCB(arms=2, epsilon=1, grid=9), guardrail=dpb.Guardrail("refunds", limit=0.1))
     ],
     "local model": [of(REPORTS, rewards=dpb.Range(0, 60)), *recorded(REPORTS)],
+    "JointDPSession": [  # what shows decisions refuses the policy
+        of(HIDDEN),
+        lambda: dpb.open_store("memory:", noise=NOISE).create("t", HIDDEN),
+    ],
     "segments= is not for it": [
         partial(dpb.SegmentedSession, CONTEXTS, noise=NOISE, segments=["x", "y"])
     ],
@@ -232,6 +241,9 @@ WRONG_TYPES: dict[str, Calls] = {
     "noise'": [lambda: dpb.Session(POLICY)],  # type: ignore[call-arg]  # there is no default
     "attribution_windows": [of(attribution_windows=3)],
     "policy": [of("UCB1")],
+    r"a store can name .*got a UserDecisionSet of your own": [  # it opens campaigns by itself
+        lambda: dpb.open_store("memory:", noise=NOISE).create("t", OWN_ORACLE)
+    ],
     "depends on the context": [lambda: of(CONTEXTS)().beliefs()],
     "clock=5 to be a function": [of(clock=5, attribution_window=DAY)],
     "milliseconds": [lambda: of(clock=lambda: 1.8e12, attribution_window=DAY)().ask()],

@@ -3,7 +3,6 @@
 import inspect
 import json
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 from unittest.mock import Mock
@@ -245,18 +244,6 @@ def test_options_and_methods_of_sessions_are_refused_with_a_reason(name: str) ->
     with pytest.raises(AttributeError, match=f"has no {name}: ..."):
         getattr(session, name)
     assert session.asked == 0
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda policy: dpb.Session(policy, noise=dpb.SimulatedNoise(1)),
-        lambda policy: dpb.open_store("memory:").create("trial", policy),
-    ],
-)
-def test_what_shows_decisions_refuses_the_policy(made: Callable[[Any], object]) -> None:
-    with pytest.raises(ValueError, match="JointDPSession"):
-        made(example())
 
 
 def test_people_have_no_seed_and_no_file_in_clear() -> None:

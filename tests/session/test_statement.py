@@ -262,18 +262,14 @@ def test_results_of_a_guardrail_come_with_them() -> None:
 
 def test_a_name_is_no_claim_about_an_arm_out_of_play() -> None:
     """It was said to be that of the best arm, beside the larger mean of a suspended one."""
-    with dpb.open_store("memory:", noise=dpb.SimulatedNoise(1)) as store:
-        trial = store.create("trial", dpb.DPKLUCB(arms=["old", "new", "risky"], epsilon=1))
-        far = remote(client_of(store))["trial"]
-        for arm, ones in (("old", 20), ("new", 90), ("risky", 100)):
-            trial.record(arm, (100, ones), key=arm)
-        assert trial.beliefs().out_of_play == ()
-        trial.pause_arm("risky")
-        trial.close("over")
-        assert far.beliefs() == trial.beliefs()
-        said = "The best of the arms in play is named at .95 confidence: new."
-        assert said in words(far.statement())
-        assert "risky" in trial.beliefs().out_of_play
+    s = session(dpb.DPKLUCB(arms=["old", "new", "risky"], epsilon=1))
+    for arm, ones in (("old", 20), ("new", 90), ("risky", 100)):
+        s.record(arm, (100, ones), key=arm)
+    assert s.beliefs().out_of_play == ()
+    s.pause_arm("risky")
+    s.close("over")
+    assert s.beliefs().out_of_play == ("risky",)
+    assert "The best of the arms in play is named at .95 confidence: new." in words(s.statement())
 
 
 def test_what_was_released_of_a_retired_arm_stays_in_the_results() -> None:
