@@ -30,7 +30,7 @@ from dpbandits.policies.experts import (
 )
 from dpbandits.policies.forgetful import AnytimeLazyUCB
 from dpbandits.policies.formulas.indices import d_eps, kl
-from dpbandits.policies.formulas.stopping import stopping_time_bound
+from dpbandits.policies.formulas.stopping import GOLD, stopping_time_bound
 from dpbandits.policies.identification import DPSE
 from dpbandits.policies.joint_contexts import JointDPLinTS
 from dpbandits.policies.named import EVERY_POLICY
@@ -62,7 +62,6 @@ __all__ = [
 FINE = Grid(steps=1024)  # the law's grid; 0/1 rewards are unchanged
 ENOUGH = 300.0  # e^2ε is finite up to here, and a budget above it changes no bound
 SEARCH = 120  # golden sections, to the last bit
-GOLD = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def k_inf(values: Floats, probabilities: Floats, mean: float) -> float:
@@ -104,15 +103,11 @@ class Distances:
         self.has_law = law is not None
         if isinstance(environment, Categorical):  # as it is, not rounded to a grid
             self.values, self.probabilities = environment.values, environment.probabilities
-            self.is_binary = bool(np.all((self.values == 0.0) | (self.values == 1.0)))
         elif law is not None:
             used = law.probabilities.max(axis=0) > 0.0
             self.values = law.values[used] / FINE.steps
             self.probabilities = law.probabilities[:, used]
-            self.is_binary = bool(np.all((self.values == 0.0) | (self.values == 1.0)))
-
-    def worse(self) -> list[int]:
-        return [arm for arm, mean in enumerate(self.means.tolist()) if mean < self.best]
+        self.is_binary = self.has_law and bool(np.isin(self.values, (0.0, 1.0)).all())
 
     def entropy(self, arm: int) -> float:
         """Return kl or K_inf to the best mean."""
@@ -252,9 +247,7 @@ def matroid_lower_bound(
     Raises:
         ValueError: `rounds` is no whole number from 1, or `epsilon` none above 0.
     """
-    rounds = whole_number(rounds, "rounds", 1)
-    if epsilon is not None:
-        (epsilon,) = positive(epsilon=epsilon)
+    rounds, epsilon = whole_number(rounds, "rounds", 1), budget_or_none(epsilon)
     if not are_single_coins(environment):
         return math.nan
     means = environment.means.tolist()
@@ -266,6 +259,11 @@ def matroid_lower_bound(
             far = kl(means[e], least) if epsilon is None else d_eps(means[e], least, epsilon)
             total += (least - means[e]) * fewest_plays(rounds, far)
     return total
+
+
+def budget_or_none(epsilon: float | None) -> float | None:
+    """Return a positive budget; None, without privacy, as it is."""
+    return None if epsilon is None else positive(epsilon=epsilon)[0]
 
 
 def are_single_coins(environment: Environment) -> bool:
@@ -305,9 +303,7 @@ def super_arm_lower_bound(
     >>> [round(super_arm_lower_bound(paths, coins, 10**6, eps)) for eps in (None, 0.1)]
     [46, 151]
     """
-    rounds = whole_number(rounds, "rounds", 1)
-    if epsilon is not None:
-        (epsilon,) = positive(epsilon=epsilon)
+    rounds, epsilon = whole_number(rounds, "rounds", 1), budget_or_none(epsilon)
     if not are_single_coins(environment):
         return math.nan
     means = tuple(environment.means.tolist())
@@ -447,9 +443,10 @@ def _sum_over_gaps(environment: Environment, rounds: int, divergence: Divergence
     distances, rounds = Distances(environment), whole_number(rounds, "rounds", 1)
     if not distances.has_law:
         return math.nan
-    gaps = {arm: distances.best - float(distances.means[arm]) for arm in distances.worse()}
     return math.fsum(
-        gap * fewest_plays(rounds, divergence(distances, arm)) for arm, gap in gaps.items()
+        (distances.best - mean) * fewest_plays(rounds, divergence(distances, arm))
+        for arm, mean in enumerate(distances.means.tolist())
+        if mean < distances.best
     )
 
 
@@ -490,9 +487,7 @@ def full_information_lower_bound(
     True
     """
     actions, rounds = whole_number(actions, "actions", 1), whole_number(rounds, "rounds", 1)
-    gap = number_within(gap, "gap", 0, 1)
-    if epsilon is not None:
-        (epsilon,) = positive(epsilon=epsilon)
+    gap, epsilon = number_within(gap, "gap", 0, 1), budget_or_none(epsilon)
     if actions < 2 or not 0.0 < gap < 1.0:
         return 0.0
     log_k = math.log(actions)
@@ -577,10 +572,8 @@ def minimax_lower_bound(arms: int, rounds: int, epsilon: float | None = None) ->
     if arms < 2:
         return 0.0
     free = min(math.sqrt(arms * rounds), float(rounds)) / 20.0
-    if epsilon is None:
-        return free
-    budget = number_within(epsilon, "epsilon", 0, 1e300, "()")
-    return max(free, private_floor(arms, rounds, budget))
+    budget = budget_or_none(epsilon)
+    return free if budget is None else max(free, private_floor(arms, rounds, budget))
 
 
 def private_floor(arms: int, rounds: int, epsilon: float) -> float:

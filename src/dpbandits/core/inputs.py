@@ -247,7 +247,8 @@ def number_within(
     number = real_number(value)
     above = number is not None and (low < number or (low == number and ends[0] == "["))
     if number is not None and above and (number < high or (number == high and ends[1] == "]")):
-        return float(number)
+        with suppress(OverflowError):  # below infinity, and above every float
+            return float(number)
     what = f"{of}: a number" if of else "a number"
     range_ = f"{ends[0]}{low:g}, {high:g}{ends[1]}"
     raise ValueError(f"Expected {name}={shown(value)} to be {what} in {range_}.")
