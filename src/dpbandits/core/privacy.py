@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from dpbandits.core.inputs import require_one_of, shown, whole_number
+from dpbandits.core.inputs import refuse_others, require_one_of, shown, whole_number
 
 Measure = Literal["pure", "zCDP"]
 NoiseKind = Literal["secure", "simulated"]
@@ -158,11 +158,7 @@ class Grid:
 
 def require_grid(grid: object) -> None:
     """Raise TypeError unless a mechanism's grid is a `Grid`."""
-    if not isinstance(grid, Grid):
-        raise TypeError(
-            "Expected grid= to be a dpbandits.Grid, such as Grid(steps=1), got an object of type "
-            f"{type(grid).__name__}."
-        )
+    refuse_others(grid, Grid, "grid= to be a dpbandits.Grid", "Grid(steps=1)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

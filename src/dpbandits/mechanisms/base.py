@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import require_one_of, whole_number
+from dpbandits.core.inputs import MOST, require_one_of, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
@@ -263,6 +263,12 @@ class Separable(Mechanism):
         return memory, tuple(answers)
 
 
+def keep_whole(mechanism: Mechanism, name: str, of: str, high: int = MOST) -> None:
+    """Require a whole number from 1 to `high`, and keep it as an int."""
+    number = whole_number(getattr(mechanism, name), name, 1, high, of=of)
+    object.__setattr__(mechanism, name, number)
+
+
 def require_number(coordinates: int, covered: int, what: str) -> None:
     """Refuse another number of coordinates than a mechanism's noise was made for.
 
@@ -386,13 +392,13 @@ class Each(Around):
     inner: Separable
 
     @final
-    def times(self, parts: int, proof: str) -> Guarantee | None:
+    def times(self, parts: int) -> Guarantee | None:
         """Return the guarantee to a record with this number of parts."""
         one = self.inner.guarantee
         if one is None or one.epsilon is None:
             return None
         claimed = None if one.claimed is None else parts * one.claimed
-        return replace(one, epsilon=parts * one.epsilon, claimed=claimed, proof=proof)
+        return replace(one, epsilon=parts * one.epsilon, claimed=claimed, proof="each_arm")
 
 
 @final
@@ -415,7 +421,7 @@ class EachAction(Each):
 
     @property
     def guarantee(self) -> Guarantee | None:
-        return self.times(self.actions, "each_arm")
+        return self.times(self.actions)
 
     def answer(
         self, memory: list[Any], block: Block, noise: Noise
@@ -442,7 +448,7 @@ class EachArm(Each):
 
     @property
     def guarantee(self) -> Guarantee | None:
-        return self.times(self.width, "each_arm")
+        return self.times(self.width)
 
 
 class Choice(NamedTuple):

@@ -32,6 +32,7 @@ from dpbandits.mechanisms.base import (
     PureDP,
     Separable,
     SeparableDP,
+    keep_whole,
     require_number,
 )
 from dpbandits.mechanisms.joint import FINEST, fine_enough
@@ -142,8 +143,7 @@ class BinaryTree(PureDP, ArmTrees):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        leaves = whole_number(self.leaves, "leaves", 1, of="releases")
-        object.__setattr__(self, "leaves", leaves)
+        keep_whole(self, "leaves", "releases")
 
     @cached_property
     def levels(self) -> int:
@@ -371,11 +371,6 @@ class RunningSums(Mechanism):
     leaves: int
     actions: int
 
-    def _check_sizes(self) -> None:
-        for name, of, high in (("leaves", "releases", 2**62), ("actions", "actions", MOST_ARMS)):
-            value = whole_number(getattr(self, name), name, 1, high, of=of)
-            object.__setattr__(self, name, value)
-
     def _next_leaf(self, leaf: int) -> int:
         if leaf >= self.leaves:
             raise HorizonError(
@@ -461,9 +456,8 @@ class SignedNodes(PureDP):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        leaves = whole_number(self.leaves, "leaves", 1, 2**62, of="releases")
-        object.__setattr__(self, "leaves", leaves)
-        base = best_base(leaves) if self.base is None else self.base
+        keep_whole(self, "leaves", "releases")
+        base = best_base(self.leaves) if self.base is None else self.base
         if whole_number(base, "base", 3) % 2 == 0:
             raise ValueError(f"Expected base={base} to be odd, such as {base + 1}.")
         object.__setattr__(self, "base", base)
@@ -571,7 +565,7 @@ class SignedTree(SignedNodes, RunningSums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_sizes()
+        keep_whole(self, "actions", "actions", MOST_ARMS)
         if self.actions * self.share > FINEST:
             raise ValueError(
                 f"Expected epsilon of at most {FINEST * self.levels // self.actions:,} for "
@@ -756,7 +750,8 @@ class SquareRoot(ConcentratedDP, RunningSums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_sizes()
+        keep_whole(self, "leaves", "releases")
+        keep_whole(self, "actions", "actions", MOST_ARMS)
         if self.leaves > LONGEST:
             raise ValueError(
                 f"Expected at most {LONGEST:,} rounds under zCDP (rho=), got {self.leaves:,}. For "

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, final
 
-from dpbandits.core.inputs import whole_number
 from dpbandits.core.privacy import Grid, Guarantee, printed
 from dpbandits.mechanisms.base import (
     Answer,
@@ -24,6 +23,7 @@ from dpbandits.mechanisms.base import (
     LazyForgetful,
     NoisedSum,
     PureDP,
+    keep_whole,
 )
 from dpbandits.noise.protocol import Noise
 
@@ -71,7 +71,7 @@ class JointBatch(PureDP):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "size", whole_number(self.size, "size", 1, of="arms"))
+        keep_whole(self, "size", "arms")
         requested, used = self.grid, fine_enough(self.grid, self.size, self.epsilon)
         object.__setattr__(self, "grid", used)
         object.__setattr__(self, "refined_from", None if used == requested else requested.steps)

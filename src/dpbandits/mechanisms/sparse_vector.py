@@ -120,9 +120,15 @@ class AboveThreshold(Separable):
         count, total, threshold, halted = memory[0] + count, memory[1] + total, *memory[2:]
         if halted:
             return Watched(*memory), None
-        if threshold is None:
-            threshold = self._threshold(noise)
-        above = self._exceeds(count, total, threshold, noise)
+        steps, distance, bar = self.grid.steps, self.distance(count, total), self.bar_at(count)
+        if self.epsilon is None:
+            threshold, above = 0, distance >= bar
+        else:
+            if threshold is None:
+                epsilon = self.epsilon * THRESHOLD
+                threshold = noise.threshold(sensitivity=steps, epsilon=epsilon)
+            epsilon = self.epsilon * QUERY
+            above = noise.exceeds(distance, bar, threshold, sensitivity=steps, epsilon=epsilon)
         if above or count >= self.cap:
             return HALTED, self._halt(count, total, not above, noise)
         return Watched(count, total, threshold, False), None
@@ -164,19 +170,6 @@ class AboveThreshold(Separable):
     def mean(self, count: int, total: int) -> float:
         """Return the mean of `count` values whose rewards add up to `total` grid steps."""
         return float(self.low + (self.high - self.low) * Fraction(total, count * self.grid.steps))
-
-    def _threshold(self, noise: Noise) -> int:
-        if self.epsilon is None:
-            return 0
-        return noise.threshold(sensitivity=self.grid.steps, epsilon=self.epsilon * THRESHOLD)
-
-    def _exceeds(self, count: int, total: int, threshold: int, noise: Noise) -> bool:
-        distance, bar = self.distance(count, total), self.bar_at(count)
-        if self.epsilon is None:
-            return distance >= bar
-        return noise.exceeds(
-            distance, bar, threshold, sensitivity=self.grid.steps, epsilon=self.epsilon * QUERY
-        )
 
     def _halt(self, count: int, total: int, capped: bool, noise: Noise) -> Halt:
         if self.epsilon is not None:
