@@ -4,7 +4,9 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -131,6 +133,40 @@ def test_what_was_never_made_or_came_through_later_is_not_void(far: Make) -> Non
     assert trial("tell", trial("ask", user="anna", key="visit 7"), 1) == "recorded"
     trial("ask", user="anna")
     assert "void" not in trial.faults.seen
+
+
+@pytest.mark.parametrize("meanwhile", ["ask", "void", ""])
+def test_who_asks_again_with_the_key_gets_nothing_that_is_made_void(
+    store: Any, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    """Whether it was asked for again while the first call failed, while what nobody got was made
+    void, or after that. A decision that is void would learn from nobody.
+    """
+    store.create("trial", POLICY)
+    trial, asked = Far(store, "threads", fallback="blue"), list[Any]()
+    handle = trial.faults.handle_async_request
+
+    def ask() -> None:
+        asked.append(trial("ask", key="visit 7"))
+
+    async def handled(request: httpx.Request) -> httpx.Response:
+        if meanwhile == request.url.path.rpartition("/")[2] and not asked:
+            asked.append(None)
+            ahead, trial.faults.next = trial.faults.next, []
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(ask).result()
+            trial.faults.next = ahead
+        return await handle(request)
+
+    trial.faults.next = ["done", "done"]
+    monkeypatch.setattr(trial.faults, "handle_async_request", handled)
+    assert trial("ask", key="visit 7").id == ""
+    trial("tell", "0" * 32, 1)
+    if not meanwhile:
+        ask()
+    again = asked[-1]
+    assert trial("tell", again, 1) == ("recorded" if meanwhile == "ask" else "unknown")
+    assert trial.pending == 0
 
 
 def test_without_a_fallback_what_nobody_got_is_void_at_the_next_contact(far: Make) -> None:
@@ -324,6 +360,32 @@ def test_a_silent_server_holds_no_site_up() -> None:
         assert store["trial"].ask().label == "blue"
     assert len(seconds) == 4
     assert sum(seconds) < 2.1
+
+
+def test_threads_ask_at_once_after_a_server_was_away() -> None:
+    """What nobody got is made void by some, and looked through by others."""
+    made = {"id": "0" * 32, "action": 0, "round": 1, "label": "blue"}
+    replies: dict[str, Any] = {"ask": {"decisions": [made]}}
+    replies["void"] = {"results": [{"id": "0" * 32, "status": "recorded"}]}
+    away, before = [True], sys.getswitchinterval()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if away:
+            raise ERRORS["cut"]
+        return httpx.Response(200, json=replies[request.url.path.rpartition("/")[2]])
+
+    with mocked(answer, fallback="blue") as store:
+        trial = store._campaign("trial")
+        for _ in range(300):
+            trial.ask()
+        away.clear()
+        sys.setswitchinterval(1e-5)
+        try:
+            with ThreadPoolExecutor(6) as pool:
+                asked = list(pool.map(lambda _: trial.ask(), range(330)))
+        finally:
+            sys.setswitchinterval(before)
+    assert all(each.id for each in asked)
 
 
 class Ports(BaseHTTPRequestHandler):

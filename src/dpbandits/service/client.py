@@ -88,7 +88,7 @@ SLOWER = 10
 UNAVAILABLE = (429, 502, 503, 504)
 """Replies that say that the server, or its database, is away."""
 
-MOST_OWED = 10_000
+MOST_OWED, MOST_KNOWN = 10_000, 1_000
 
 JSON = {"content-type": "application/json"}
 
@@ -152,12 +152,8 @@ UNSENT = httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout
 Reply = httpx.Response | Failure
 
 
-@final
-class Owed(NamedTuple):
-    """An ask that may have made decisions which nobody got."""
-
-    campaign: str
-    ask: Ask
+AskName = tuple[str, str | None]
+"""The campaign and the key of an ask, which tell it from all others."""
 
 
 @final
@@ -191,7 +187,9 @@ class Requests:
         self.fallback: str | int | None = fallback if arm is None else arm
         self._tries = TRIES if self.fallback is None else FALLBACK_TRIES
         self._reply, self._pause = reply, pause
-        self.owed = deque[Owed](maxlen=MOST_OWED)
+        self.owed = dict[AskName, Ask]()  # which may have made decisions that nobody got
+        # the newest ones that were answered, and that are made void
+        self.got, self.void = (deque[AskName](maxlen=MOST_KNOWN) for _ in range(2))
 
     async def send(
         self,
@@ -418,27 +416,27 @@ class Requests:
         is_repeatable = op.key is not None  # by the caller, who then gets what was made
         if not is_repeatable:
             op = op.model_copy(update={"key": fresh_key()})
-        sent, owed = self._sent(campaign, op, self._tries), Owed(campaign, op)
+        sent, name = self._sent(campaign, op, self._tries), (campaign, op.key)
         is_owed = not is_repeatable  # if whoever asks is interrupted
         try:
             answer = await sent
             may_stand = not isinstance(answer, Failure) or answer.is_sent
             is_owed = may_stand and (self.fallback is not None or not is_repeatable)
-            if is_unavailable(answer) and self.fallback is not None:
+            if self.fallback is not None and (is_unavailable(answer) or name in self.void):
                 return [fallback_decision(self.fallback, campaign, op.segment)] * op.count
             try:
                 decisions: list[CampaignDecision] = self._answered(op, answer)
             except Exception as error:
                 is_owed = is_owed and (is_unavailable(answer) or isinstance(error, StoreError))
                 raise
-            with suppress(ValueError):  # what was owed of this key reached its caller after all
-                self.owed.remove(owed)
+            self.owed.pop(name, None)  # it reached its caller after all
+            self.got.append(name)
             is_owed = not is_repeatable
             await self._void_owed()
             is_owed = False
         finally:
-            if is_owed:
-                self.owed.append(owed)
+            if is_owed and not (is_repeatable and name in self.got) and len(self.owed) < MOST_OWED:
+                self.owed[name] = op
         return decisions
 
     # Decisions that nobody got
@@ -448,25 +446,26 @@ class Requests:
         which they are.
         """
         try:
-            owed = self.owed.popleft()
-        except IndexError:
+            name, ask = self.owed.popitem()
+        except KeyError:
             return
+        self.void.append(name)
         is_done = False
         try:
             with suppress(StoreError):  # a strange reply; the call that it came after has succeeded
-                answer = await self._sent(owed.campaign, owed.ask, 1)
+                answer = await self._sent(name[0], ask, 1)
                 if not isinstance(answer, Failure) and answer.status_code < 400:
-                    ids = [each.id for each in self._answered(owed.ask, answer)]
+                    ids = [each.id for each in self._answered(ask, answer)]
                     for at in range(0, len(ids), MOST_ITEMS):
                         some = ids[at : at + MOST_ITEMS]
                         void = Void.model_construct(decisions=some, key=None)
-                        answer = await self._sent(owed.campaign, void, 1)
+                        answer = await self._sent(name[0], void, 1)
                         if is_unavailable(answer):
                             break
                 is_done = not is_unavailable(answer)
         finally:
             if not is_done:
-                self.owed.append(owed)
+                self.owed[name] = ask
 
 
 def is_unavailable(answer: Reply) -> bool:
