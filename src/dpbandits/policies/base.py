@@ -269,9 +269,7 @@ class PrivatePolicy(Policy):
         object.__setattr__(self, "epsilon", as_fraction(self.epsilon, "epsilon"))
         require_budget(self.budget, Grid(steps=self.grid).steps, "epsilon")
         super().__post_init__()
-        parts = parts_of(self)
-        if parts > 1:
-            require_budget(self.budget, self.grid, "epsilon", parts)
+        require_budget(self.budget, self.grid, "epsilon", parts_of(self))
 
     @final
     @property

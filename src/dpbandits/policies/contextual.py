@@ -39,6 +39,7 @@ from dpbandits.mechanisms.cells import (
     Shape,
     ShapedBatches,
     VectorBatches,
+    cells_of,
     largest_reach,
 )
 from dpbandits.policies.base import require_budget
@@ -98,10 +99,9 @@ def in_cells(rows: Floats, book: Floats) -> tuple[Integers, Floats]:
     """How many rows are in each cell, and the sums of the rows, each turned so that it points along
     its cell's direction; shapes (cells,) and (cells, features).
     """
-    along, each = rows @ book.T, np.arange(len(rows))
-    cell = np.abs(along).argmax(axis=1)
+    cell, against = cells_of(book, rows)
     signs = np.zeros((len(book), len(rows)), rows.dtype)
-    signs[cell, each] = np.where(along[each, cell] < 0.0, -1.0, 1.0)
+    signs[cell, np.arange(len(rows))] = np.where(against, -1.0, 1.0)
     return np.bincount(cell, minlength=len(book)), signs @ rows
 
 
@@ -770,28 +770,26 @@ class PrivateLinear(ContextualPolicy):
         if self.rho is not None:
             object.__setattr__(self, "about", replace(type(self).about, privacy="zCDP"))
         self._one_of("release", "cells", "shaped")
-        if self.release == "shaped":
-            self._require_gaussian()
+        if self.release == "shaped" and self.rho is None:
+            raise ValueError(
+                'Expected rho= with release="shaped": its noise is Gaussian. Give rho=1/2 in place '
+                'of epsilon, say, or take release="cells".'
+            )
+        largest = Fraction(self.grid * STEPS << 10) ** 2 / (2 * self.budget)  # of the variances
+        if self.release == "shaped" and largest > 2**108:
+            raise ValueError(
+                f"Expected a larger rho than {self.budget} for grid={self.grid}: with "
+                'release="shaped" the noise would not fit into 64 bits. Use a coarser grid.'
+            )
         if self.regularisation is None:
             object.__setattr__(self, "regularisation", 0.3 if self.release == "shaped" else 0.1)
         unit = Fraction(math.ceil(12 * math.sqrt(self.dimension * self.noise_variance)))
         self._growing(unit + self.dimension)
         if self.public_contexts is not None:
-            names = self.feature_names
-            rows = public_rows(self.public_contexts, self.dimension, names, self.clip, RECENT)
+            rows = public_rows(
+                self.public_contexts, self.dimension, self.feature_names, self.clip, RECENT
+            )
             object.__setattr__(self, "public_contexts", rows)
-
-    def _require_gaussian(self) -> None:
-        if self.rho is None:
-            raise ValueError(
-                'Expected rho= with release="shaped": its noise is Gaussian. Give rho=1/2 in place '
-                'of epsilon, say, or take release="cells".'
-            )
-        if Fraction(self.grid * STEPS << 10) ** 2 / (2 * self.budget) > 2**108:
-            raise ValueError(
-                f"Expected a larger rho than {self.budget} for grid={self.grid}: with "
-                'release="shaped" the noise would not fit into 64 bits. Use a coarser grid.'
-            )
 
     @final
     @property

@@ -310,10 +310,7 @@ class DPRateIMED(IndexPolicy, GrowingSums):
             self._whole("counted", of="draws")
         self._number("doubt", -math.inf, 100)
         self._number("trust", 0)
-        self._require_valid()
-
-    def _require_valid(self) -> None:
-        """Refuse constants with which regret would not be logarithmic, or nothing is proved."""
+        # beyond these regret would not be logarithmic, or nothing is proved
         if (self.level or 1.0) < 1.0:
             raise ValueError(
                 f"Expected level={self.level:g} to be at least 1: below it an unlucky arm may not "

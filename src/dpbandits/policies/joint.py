@@ -31,7 +31,13 @@ from dpbandits.policies.formulas.joint import (
     rate_lower,
     summed_bound,
 )
-from dpbandits.policies.super_arms import check_problem, checked_answer, contested, outbid
+from dpbandits.policies.super_arms import (
+    FIRST,
+    check_problem,
+    checked_answer,
+    contested,
+    outbid,
+)
 
 # The constants of joint releases, by preset, chosen on separate instances (decision 7).
 
@@ -229,10 +235,6 @@ def weights_for(
 #
 # A record of K rewards is charged epsilon once, for any K, because the cost of the noise depends on
 # its largest coordinate only. Only undecided arms are released, so the draw has few dimensions.
-
-
-FIRST = 1e15
-"""Weight of an element without a release: the first bases cover all elements except loops."""
 
 
 class Shared(NamedTuple):

@@ -23,7 +23,7 @@ from dpbandits.core.contexts import checked_context, checked_features
 from dpbandits.core.inputs import Floats, Places, switch
 from dpbandits.core.plan import FOREVER, ContextLaw, Draw, Plan, PublicRng
 from dpbandits.core.privacy import as_fraction
-from dpbandits.mechanisms.cells import MOVES, Counts, Histograms
+from dpbandits.mechanisms.cells import MOVES, Counts, Histograms, cells_of
 from dpbandits.policies.base import require_budget
 from dpbandits.policies.contextual import (
     ENOUGH,
@@ -146,9 +146,8 @@ class Snapshot(ContextLaw):
         """The signed cell of each context, shape (contexts,): twice the direction it lies along
         most, and 1 more if it points against it.
         """
-        along = contexts @ self.directions.T
-        most = np.abs(along).argmax(axis=1)
-        return np.asarray(2 * most + (along[np.arange(len(along)), most] < 0.0))
+        cell, against = cells_of(self.directions, contexts)
+        return np.asarray(2 * cell + against)
 
     def to_json(self, policy: JointDPLinTS, rewards: Mapping[str, Any] | None = None) -> str:
         """The document that a device decides and reports by, as the session would. See
@@ -258,7 +257,6 @@ class JointDPLinTS(Policy):
         if self.cells is None:
             object.__setattr__(self, "cells", 4 * number)
         self._whole("cells", high=MOST_COUNTS)
-        names = self.feature_names
         rows = public_rows(self.public_contexts, self.dimension, names, self.clip, KEPT)
         object.__setattr__(self, "public_contexts", rows)
         if math.prod(self.shape) > MOST_COUNTS:

@@ -23,16 +23,10 @@ from dpbandits.policies.arm_bounds import (
 from dpbandits.policies.base import PrivatePolicy, Statistics
 from dpbandits.policies.contract import About, policy_dataclass
 from dpbandits.policies.formulas.indices import crossing, dp_klucb, growing_batch, kl_level, kl_ucb
-from dpbandits.policies.super_arms import ExactArms, SuperArmPolicy
+from dpbandits.policies.super_arms import FIRST, ExactArms, SuperArmPolicy
 
 # Index policies on a matroid: play the greedy basis, and see every element of it. OMM, KL-OSM and
 # DP-KLUCB's index (ours).
-
-
-FIRST = 1e15
-"""Weight of an element without a release: above every index at the smallest budget, so that the
-first bases cover all elements except loops.
-"""
 
 
 def matroid_of(problem: DecisionSet) -> Matroid:

@@ -170,7 +170,11 @@ def recommend(
     if feedback == "full":
         return RNMFTNL(actions=several, epsilon=epsilon, selection="permute-and-flip", **steps)
     if problem is not None:
-        return _of_super_arms(problem, epsilon, horizon, model, steps)
+        if model == "local":
+            return CUCBLDP2(problem=problem, epsilon=epsilon, **steps)
+        preset = "sharp" if horizon is not None and horizon <= MEASURED else "level"
+        together = DPJointMAT if isinstance(problem, Matroid) else DPJointCUCB
+        return together(problem=problem, epsilon=epsilon, preset=preset, **steps)
     if goal == "winner":
         names = CTBTT if model == "local" else AdaPTT
         return names(arms=several, epsilon=epsilon, **steps)
@@ -204,17 +208,3 @@ def _check(
             "Expected feedback='full' with arms=, a number of arms, and model='central': nothing "
             "here plays it with names, with super arms or in the local model."
         )
-
-
-def _of_super_arms(
-    problem: DecisionSet,
-    epsilon: Fraction | float | str,
-    horizon: int | None,
-    model: str,
-    steps: dict[str, Any],
-) -> PrivatePolicy:
-    if model == "local":
-        return CUCBLDP2(problem=problem, epsilon=epsilon, **steps)
-    preset = "sharp" if horizon is not None and horizon <= MEASURED else "level"
-    kind = DPJointMAT if isinstance(problem, Matroid) else DPJointCUCB
-    return kind(problem=problem, epsilon=epsilon, preset=preset, **steps)

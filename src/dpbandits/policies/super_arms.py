@@ -61,6 +61,12 @@ from dpbandits.policies.weights import arm_weights, checked_arm_weights, shares_
 # of several arms at a time. CUCB gives the oracle means plus radii, clipped at 1.
 
 
+FIRST = 1e15
+"""Weight of an element without a release: above every index at the smallest budget, so that the
+first bases cover all elements except loops.
+"""
+
+
 @policy_dataclass
 class SuperArmPolicy(FoldsReleases, Policy):
     """Base class of policies that play a super arm each round and see the reward of every arm in
@@ -646,17 +652,6 @@ def every_set(problem: DecisionSet) -> ListedSuperArms | None:
     return ListedSuperArms(tuple(rows), np.concatenate([np.array(row) for row in rows]), starts)
 
 
-def check_exact_sums(problem: DecisionSet) -> None:
-    """Refuse problems that are solved approximately, or whose value is not the sum of their
-    arms.
-    """
-    if not problem.linear or problem.alpha != 1 or problem.beta < 1:
-        raise ValueError(
-            'Expected radius="sum" for a problem whose value is no sum of means, or whose oracle '
-            f'is not exact; got radius="joint" for {problem!r}.'
-        )
-
-
 def ceiling_factor(problem: DecisionSet) -> float:
     """Return the factor of the approximation: if the best super arm's radius is √Σq, this factor
     times the largest √q of the played one covers it. √K if all are tried, 2√K by exchanges, else at
@@ -923,7 +918,11 @@ class CUCBLDP2(ReportPolicy):
                     'Expected preset="valid" or "sharp", and ask="least", with radius="joint"; got '
                     f"preset={self.preset!r}, ask={self.ask!r}."
                 )
-            check_exact_sums(self.problem)
+            if not self.problem.linear or self.problem.alpha != 1 or self.problem.beta < 1:
+                raise ValueError(
+                    'Expected radius="sum" for a problem whose value is no sum of means, or whose '
+                    f'oracle is not exact; got radius="joint" for {self.problem!r}.'
+                )
 
     def plan(self, state: Statistics, rng: PublicRng) -> Plan:
         if self.radius == "joint":

@@ -135,7 +135,9 @@ def arm_weights(problem: DecisionSet) -> tuple[Fraction, ...]:
     """
     search = searched(problem)
     loops = [arm for arm in range(problem.arms) if arm in set(problem.loops)]
-    q, steps = covering(problem), 0
+    rows, q, steps = problem.cover(), np.zeros(problem.arms), 0
+    for row in rows:  # a mixture in which every arm has a part, except loops
+        q[list(row)] += 1.0 / len(rows)
     while True:
         # maximise Σ √q over mixtures q of super arms: the best weights are in proportion to 1/√q
         root = np.sqrt(q)
@@ -171,16 +173,6 @@ def searched(problem: DecisionSet) -> Callable[[Floats], SuperArm]:
     flat = np.concatenate([np.array(row) for row in listed])
     starts = np.cumsum([0, *map(len, listed[:-1])])
     return lambda weights: listed[int(np.argmax(np.add.reduceat(weights[flat], starts)))]
-
-
-def covering(problem: DecisionSet) -> Floats:
-    """Return a mixture of super arms in which every arm has a part, except loops: the share of
-    super arms with the arm, shape (arms,).
-    """
-    rows, q = problem.cover(), np.zeros(problem.arms)
-    for row in rows:
-        q[list(row)] += 1.0 / len(rows)
-    return q
 
 
 HALVINGS = 40
