@@ -142,7 +142,12 @@ class Client:
             MessageError: not a valid message, a decision of another campaign, or a decision that
                 differs from an earlier one with this id.
         """
-        asked = self._asked(decision)
+        asked = decision_from_json(decision)
+        if asked.campaign != self._campaign:
+            raise MessageError(
+                "Expected a decision of the campaign this device was given the description of, "
+                "got one of another."
+            )
         if datum is not None and type(datum) is not str:
             raise TypeError(
                 "Expected datum= to be a name such as 'likes jazz', got an object of type "
@@ -164,16 +169,6 @@ class Client:
                 "another one under an old id."
             )
         return str(message)
-
-    def _asked(self, decision: str) -> Asked:
-
-        asked = decision_from_json(decision)
-        if asked.campaign != self._campaign:
-            raise MessageError(
-                "Expected a decision of the campaign this device was given the description of, "
-                "got one of another."
-            )
-        return asked
 
     def _new_answer(self, asked: Asked, reward: object, datum: str | None) -> str:
         """Create the answer. In this order: check the rewards, charge the budget, draw the report,

@@ -19,7 +19,7 @@ from dpbandits.core.inputs import (
     tuples_for_lists,
     unique_keys,
 )
-from dpbandits.core.privacy import Grid, as_fraction
+from dpbandits.core.privacy import LARGEST, Grid, as_fraction
 from dpbandits.mechanisms.randomizers import (
     LocalLaplace,
     RandomizedResponse,
@@ -37,9 +37,6 @@ LONGEST = 2**20
 
 LONGEST_NAME = 200
 """The most characters of a campaign's name."""
-
-LARGEST = 10**100
-"""The largest numerator or denominator of an epsilon, which every device adds up."""
 
 LARGEST_STEP = 2**60
 """A bound on the numbers of a report, in grid steps."""
@@ -251,6 +248,7 @@ def fields_of(text: str, names: set[str], what: str) -> Mapping[str, Any]:
 
 
 def short(epsilon: Fraction) -> bool:
+    """Return whether every device can add up such numbers."""
     return max(epsilon.numerator, epsilon.denominator) <= LARGEST
 
 

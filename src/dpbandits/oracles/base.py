@@ -6,7 +6,6 @@ The module also validates user input: edges, labels, arms and weights.
 from __future__ import annotations
 
 import math
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -18,7 +17,7 @@ from typing import Any, Self, SupportsIndex, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbandits.core.inputs import MOST_ARMS, Floats, Places, numbers_in, shown, whole_number
+from dpbandits.core.inputs import MOST_ARMS, Floats, Places, as_int, numbers_in, shown, whole_number
 from dpbandits.core.privacy import LARGEST, read_exactly
 
 # Validation of weights, whole numbers, exact numbers and labels.
@@ -61,12 +60,10 @@ def checked_label(value: Any) -> Label:
     """Return the name of a node or an element: a whole number or a string, which JSON can store."""
     if isinstance(value, str):
         return str(value)
-    if not isinstance(value, bool | np.bool_):
-        try:
-            return operator.index(value)
-        except TypeError:
-            pass
-    raise ValueError(f"Expected node {value!r} to be a whole number or a string.")
+    number = as_int(value)
+    if number is None:
+        raise ValueError(f"Expected node {shown(value)} to be a whole number or a string.")
+    return number
 
 
 def checked_edges(edges: Iterable[Sequence[Any]]) -> list[Edge]:
@@ -131,17 +128,16 @@ def listed(values: Any, what: str, of: str) -> list[Any]:
     raise ValueError(f"Expected {what}={shown(values)} to be a list of {of}.")
 
 
-def arms_of(rows: Any, what: str, arms: int | None = None) -> list[list[int]]:
-    """Return lists of arms, each below `arms` if that is given.
+def arms_of(rows: Any, what: str, arms: int = MOST_ARMS) -> list[list[int]]:
+    """Return lists of arms, each below `arms`.
 
     >>> arms_of([[0, 1], 2], "blocks")
     Traceback (most recent call last):
     ValueError: Expected blocks[1]=2 to be a list of arms.
     """
-    most = MOST_ARMS if arms is None else arms - 1
     return [
         [
-            whole_number(arm, f"arm in {what}[{i}]", 0, most)
+            whole_number(arm, f"arm in {what}[{i}]", 0, arms - 1)
             for arm in listed(row, f"{what}[{i}]", "arms")
         ]
         for i, row in enumerate(listed(rows, what, "lists of arms"))

@@ -603,7 +603,7 @@ class TransversalMatroid(Matroid):
     """
 
     def __init__(self, sets: Iterable[Iterable[int]], *, arms: int | None = None) -> None:
-        self.sets = [sorted(set(row)) for row in arms_of(sets, "sets", MOST_ARMS)]
+        self.sets = [sorted(set(row)) for row in arms_of(sets, "sets")]
         most = max((row[-1] for row in self.sets if row), default=-1) + 1
         count = most if arms is None else whole_number(arms, "arms", 1, MOST_ARMS)
         if count < most:
