@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.inputs import Floats, number_within, positive, whole_number
+from dpbandits.core.inputs import Floats, number_within, positive, refuse_others, whole_number
 from dpbandits.core.privacy import Grid
 from dpbandits.core.tables import aligned
 from dpbandits.environments.base import Environment, require_pair
@@ -98,6 +98,7 @@ class Distances:
     """
 
     def __init__(self, environment: Environment) -> None:
+        refuse_others(environment, Environment, "an environment", "dpbandits.Bernoulli([0.5, 0.4])")
         self.means, self.best = environment.means, float(environment.means.max())
         law = environment.lattice(FINE)
         self.has_law = law is not None
@@ -389,11 +390,7 @@ def upper_bound(policy: Policy, environment: Environment, rounds: int) -> float:
         >>> round(upper_bound(policy, environment, 10**6))
         239
     """
-    require_pair(policy, environment)
-    rounds = whole_number(rounds, "rounds", 1)
-    if not has_best_arm(environment) or inherits_proof(policy, "regret_bound"):
-        return math.nan
-    return policy.regret_bound(environment.means.tolist(), rounds)
+    return _stated(policy, environment, rounds, "regret_bound")
 
 
 def regret_order(policy: Policy, environment: Environment, rounds: int) -> float:
@@ -418,18 +415,26 @@ def regret_order(policy: Policy, environment: Environment, rounds: int) -> float
         >>> round(regret_order(policy, environment, 10**6))
         103
     """
+    return _stated(policy, environment, rounds, "regret_order")
+
+
+def _stated(
+    policy: Policy,
+    environment: Environment,
+    rounds: int,
+    method: Literal["regret_bound", "regret_order"],
+) -> float:
+    """Return what a policy's method says of its regret; NaN for a user's own policy that has the
+    method of one of ours, because the proof is of ours.
+    """
     require_pair(policy, environment)
-    rounds = whole_number(rounds, "rounds", 1)
-    if not has_best_arm(environment) or inherits_proof(policy, "regret_order"):
+    rounds, ours = whole_number(rounds, "rounds", 1), EVERY_POLICY.values()
+    inherits = type(policy) not in ours and getattr(type(policy), method) in {
+        getattr(cls, method) for cls in ours
+    }
+    if inherits or not has_best_arm(environment):
         return math.nan
-    return policy.regret_order(environment.means.tolist(), rounds)
-
-
-def inherits_proof(policy: Policy, method: str) -> bool:
-    """Return whether a user's own policy has this method of one of ours: its proof is of ours."""
-    ours = EVERY_POLICY.values()
-    stated = {getattr(cls, method) for cls in ours}
-    return type(policy) not in ours and getattr(type(policy), method) in stated
+    return float(getattr(policy, method)(environment.means.tolist(), rounds))
 
 
 def has_best_arm(environment: Environment) -> bool:

@@ -17,7 +17,7 @@ from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import JointBatch, LazyForgetful, LocalLaplace, NoisyMax, WeightedArms
 from dpbandits.oracles import DecisionSet, Matroid
 from dpbandits.policies import CUCB, DPTSMAT, LazyCUCB
-from dpbandits.policies.matroid import FIRST
+from dpbandits.policies.super_arms import FIRST
 from dpbandits.simulation.plain import OpenVault
 from dpbandits.vault import CHUNK, Books, Ledger, Line, OpenBlock, Vault, added
 from tests.session.small import Exact, content

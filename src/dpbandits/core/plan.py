@@ -206,7 +206,9 @@ Plan = Hold | Cycle | Draw
 
 
 def fewest_rounds(plan: Plan) -> int:
-    """Return the fewest recorded decisions after which a plan can be complete."""
+    """Return the fewest recorded decisions after which a plan can be complete; of a `Draw`, by its
+    arms' limits.
+    """
     if isinstance(plan, Draw):
         return min(plan.limits)
     return plan.rounds if isinstance(plan, Hold) else plan.each * len(plan.actions)

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import MOST, require_one_of, whole_number
+from dpbandits.core.inputs import MOST, refuse_others, require_one_of, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
@@ -290,6 +290,7 @@ class Around(Mechanism):
     grid: Grid = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        refuse_others(self.inner, Mechanism, "inner= to be a mechanism", "LazyForgetful(epsilon=1)")
         whole_number(self.width, "width", 1)  # a guarantee is so many times that of one coordinate
         for name in ("grid", "together", "compares", "public_memory", "ahead"):
             object.__setattr__(self, name, getattr(self.inner, name))
