@@ -228,6 +228,25 @@ def test_copies_of_a_process_do_not_repeat_each_other() -> None:
     assert len(np.unique(np.concatenate([lot.a, lot.b]))) == 1000
 
 
+class Says(Global):
+    """Says what it was made to say, beside a coin."""
+
+    def __init__(self, said: int) -> None:
+        self.said = said
+
+    def outcomes(self, table: Any, runs: int, seed: int) -> Any:
+        return self.said + np.random.default_rng(seed).random((runs, 1))
+
+
+def test_audits_at_the_same_time_play_their_own_subjects() -> None:
+    pair = Global().pairs()[0]
+    with Players(Says(1), 2) as one, Players(Says(2), 2) as other:
+        for players in (one, other):
+            lot = players.play(pair, 200, 0)
+            said = np.floor(np.concatenate([lot.a, lot.b]))
+            assert (said == players.subject.said).all()  # type: ignore[attr-defined]
+
+
 @pytest.mark.long
 def test_runs_without_public_coins_are_played_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand runs of eight rounds have far fewer histories."""

@@ -79,7 +79,7 @@ def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
         "module:object".
 
     Raises:
-        ValueError: there is no such name, or the subject has no use for an epsilon.
+        ValueError: there is no such name, or the subject has no use for an epsilon, or for arms.
         TypeError: a class that cannot be made from epsilon and the number of arms alone.
     """
     if isinstance(subject, str):
@@ -96,6 +96,11 @@ def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
         subject = one if isinstance(one, WHITE) else subject
     if isinstance(subject, WHITE):
         refuse_another_epsilon(subject, epsilon)
+        if arms not in (None, getattr(subject, "arms", None)):
+            raise ValueError(
+                f"Got arms={arms} for an instance of {type(subject).__name__}, which is audited as "
+                "it is. Leave arms out."
+            )
     elif not (callable(subject) or is_subject(subject)):
         raise TypeError(
             "Expected a policy, a mechanism, a randomizer, a function of data, or a function "

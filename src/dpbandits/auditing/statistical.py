@@ -91,15 +91,19 @@ class Players:
     """
 
     def __init__(self, subject: Subject, workers: int) -> None:
-        global _playing
-        _playing, self.subject = subject, subject
+        self.subject = subject
         self.seeded, varies = follows_its_seed(subject)
         # what is the same with every seed may have it from a clock that stood still
         self.by_turns = not (self.seeded and varies)
         self.workers = workers if sys.platform == "linux" and not self.by_turns else 1
         # Forked, so that objects which cannot be pickled can be audited too.
         self._pool = (
-            ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+            ProcessPoolExecutor(
+                workers,
+                mp_context=multiprocessing.get_context("fork"),
+                initializer=begin_playing,
+                initargs=(subject,),
+            )
             if self.workers > 1
             else None
         )
@@ -154,6 +158,13 @@ def follows_its_seed(subject: Subject) -> tuple[bool, bool]:
 
 
 _playing: Subject | None = None
+"""What a worker plays."""
+
+
+def begin_playing(subject: Subject) -> None:
+    """In a worker: processes are forked late, when another audit may have begun here."""
+    global _playing
+    _playing = subject
 
 
 def play_here(job: tuple[Any, ...]) -> tuple[float, Lot]:
