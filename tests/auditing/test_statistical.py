@@ -388,6 +388,13 @@ def test_what_leaks_and_tosses_coins_of_its_own_still_fails() -> None:
     assert dpb.audit(leaks, 1, runs=1000, workers=1).failed
 
 
+def test_where_nothing_varies_there_is_no_verdict() -> None:
+    """An epoch of this policy outlasts the runs: it was "not refuted"."""
+    policy = dpb.DPSE(arms=2, epsilon=1)
+    report = dpb.audit(policy, levels=["statistical"], runs=100, workers=1)
+    assert (report.verdict, report.levels[0].outcome) == ("no verdict", "not applicable")
+
+
 def test_independent_runs_are_not_called_tied() -> None:
     rng = np.random.default_rng(5)
     for values in (2, 5, 1000):

@@ -117,10 +117,11 @@ def test_a_child_of_a_process_with_opendp_draws_afresh(
     monkeypatch.setattr(noise_module, "fresh_draw", lambda *scale: -1)
     noise = SecureNoise()
     monkeypatch.delitem(sys.modules, "opendp", raising=False)
+    monkeypatch.setattr(os, "getpid", lambda: -5)
     process.forked()
     # OpenDP is not there yet: the child makes a generator of its own
-    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) >= 0
     monkeypatch.setitem(sys.modules, "opendp", noise_module)
+    assert noise.laplace(0, sensitivity=1, epsilon=PRICE) >= 0
     process.forked()
     assert noise.laplace(0, sensitivity=1, epsilon=PRICE) == -1
 
