@@ -33,7 +33,14 @@ from dpbandits.auditing.tables import Neighbours, in_turn_with_another, neighbou
 from dpbandits.core.errors import MixedRuns
 from dpbandits.core.inputs import Floats
 from dpbandits.core.privacy import Grid
-from dpbandits.mechanisms import AboveThreshold, Answer, Block, LazyForgetful, NoisyMax
+from dpbandits.mechanisms import (
+    AboveThreshold,
+    Answer,
+    Block,
+    JointBatch,
+    LazyForgetful,
+    NoisyMax,
+)
 from dpbandits.mechanisms.base import PureDP, SeparableDP
 from dpbandits.noise import Noise
 from tests.auditing.boxes import Clock, Coin, HandNoisyMax, OneRelease
@@ -55,7 +62,8 @@ def test_noise_drawn_many_at_once_has_the_law_of_one() -> None:
     """Kolmogorov–Smirnov, false alarm 1e-6 each."""
     from scipy.stats import ks_2samp
 
-    for mechanism in (LazyForgetful(epsilon=Fraction(1)), NoisyMax(epsilon=Fraction(1))):
+    joint = JointBatch(epsilon=ONE, size=2, grid=BITS)
+    for mechanism in (LazyForgetful(epsilon=ONE), NoisyMax(epsilon=ONE), joint):
         many, single = MechanismSubject(mechanism), MechanismSubject(mechanism)
         single._vectorised.value = False
         pair = many.pairs()[0]

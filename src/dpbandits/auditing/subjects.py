@@ -180,7 +180,8 @@ class ManyNoise(Relay):
                 "at a time."
             )
         if self._watched is not None:
-            self.kept.append(np.broadcast_to(answer, self.runs)[self._watched])
+            shape = (self.runs, *np.shape(answer)[1:])
+            self.kept.append(np.broadcast_to(answer, shape)[self._watched])
         return answer
 
     def laplace(self, value: Any, *, sensitivity: int, epsilon: Fraction) -> Any:
@@ -210,7 +211,8 @@ class ManyNoise(Relay):
             taken = self._rng.random(len(waiting)) < chance
             radius[waiting[taken]], waiting = m[taken], waiting[~taken]
         noise = self._rng.integers(-radius, radius, (size, self.runs), endpoint=True)
-        return tuple(self._keep(value + z) for value, z in zip(values, noise, strict=True))
+        noised = [value + z for value, z in zip(values, noise, strict=True)]
+        return tuple(self._keep(np.stack(noised, axis=1)).T)
 
     def select(self, values: Any, *, sensitivity: int, epsilon: Fraction, law: Selection) -> Any:
         scale = 2 * sensitivity / float(epsilon)
@@ -545,7 +547,7 @@ class MechanismSubject:
                 for number in self.once(table, noise)
             ]
             alone = [
-                self.once(table, Scripted(tuple(drawn[nth].item() for drawn in noise.kept), None))
+                self.once(table, Scripted(tuple(drawn[nth].tolist() for drawn in noise.kept), None))
                 for nth in range(len(at))
             ]
             many = np.stack(row, axis=1) if row else np.zeros((runs, 0))
