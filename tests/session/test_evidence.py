@@ -257,6 +257,7 @@ def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:
     found = s.beliefs()
     assert found.sight is None or found.sight.high is None
     assert found.at_share is not None
+    assert "As people are allocated, it takes" in found.advice
     assert (
         f"min_share=0.05, which has to be given at its start, it takes {found.at_share.words}."
         in found.advice

@@ -56,7 +56,7 @@ def test_the_last_arm_is_not_suspended_but_said() -> None:
 
 def test_each_time_that_an_arm_is_resumed_is_said() -> None:
     """An arm that was suspended again after it was resumed, and then resumed once more, was not."""
-    of, seen = session(), list[str]()
+    of, seen, waiting = session(), list[str](), list[dpb.Decision]()
     play(of, 6_000, (0.0, 0.9, 0.0))
     for _ in range(2):
         seen += ["suspend", "resume"]
@@ -64,7 +64,8 @@ def test_each_time_that_an_arm_is_resumed_is_said() -> None:
         of.resume_arm("green")  # it is in play: nothing happens
         assert [event.what for event in of.events] == seen
         while dict(of.arms)["green"] == "active":
-            of.tell(of.ask(eligible=["green"]), (1.0, 1.0))
+            waiting = waiting or of.ask(9_000, eligible=["green"])
+            of.tell(waiting.pop(), (1.0, 1.0))  # so all happens after as many decisions
     again = loaded(of)
     again.resume_arm("green")
     assert [event.what for event in again.events] == [*seen, "suspend", "resume"]

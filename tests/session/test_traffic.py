@@ -195,6 +195,7 @@ def test_who_answered_is_not_tested_where_it_is_private() -> None:
     now[0] = 1e6
     s.settle()
     assert s.sample_ratio().answers is None
+    assert not s.sample_ratio().alarm()
     assert "who answered is private" in str(s.sample_ratio())
     kept = document(s)["public"]["traffic"]["answers"]
     assert kept == json.loads(json.dumps(as_plain(AnswerTest())))
