@@ -169,8 +169,10 @@ class GuardedBatches(Around):
 
     def __post_init__(self) -> None:
         inner = self.inner
-        fits = isinstance(inner, (LazyForgetful, LazyCumulative))
-        if not isinstance(inner, PureDP) or not fits or inner.grid.rounding != "nearest":
+        if (
+            not isinstance(inner, (LazyForgetful, LazyCumulative))
+            or inner.grid.rounding != "nearest"
+        ):
             raise ValueError(
                 "Expected a policy that releases an arm's rewards in blocks with Laplace noise, "
                 f"rounded to the nearest step of its grid; got one with {inner}: it cannot release "

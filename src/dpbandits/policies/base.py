@@ -63,13 +63,11 @@ def first_unseen(s: Statistics) -> int | None:
     return s.rounds.index(0) if 0 in s.rounds else None
 
 
-def fold_dropped(s: Statistics, release: Release, arms: Collection[int] | None) -> Statistics:
-    """Return the statistics after an unplanned drop: add the recorded counts, and empty the open
-    blocks of these arms (None: of all).
+def emptied(open_: Sequence[int], arms: Collection[int] | None) -> tuple[int, ...]:
+    """Return the rewards in the arms' open blocks, once those of these arms (None: of all) were
+    dropped.
     """
-    s = fold(s, release)
-    kept = [0 if arms is None or arm in arms else open_ for arm, open_ in enumerate(s.open)]
-    return s._replace(open=tuple(kept))
+    return tuple(0 if arms is None or arm in arms else each for arm, each in enumerate(open_))
 
 
 # Requests while rewards are pending: the arms' first blocks come first. Then the index decides, as
@@ -337,7 +335,8 @@ class FoldsReleases:
     def dropped(
         self, state: Statistics, release: Release, arms: Collection[int] | None = None
     ) -> Statistics:
-        return fold_dropped(state, release, arms)
+        state = fold(state, release)
+        return state._replace(open=emptied(state.open, arms))
 
 
 @policy_dataclass

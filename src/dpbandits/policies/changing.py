@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from dpbandits.core.plan import Action, Hold, Plan, PublicRng
-from dpbandits.policies.base import ExactSums, NewestBatches
+from dpbandits.policies.base import ExactSums, NewestBatches, emptied
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
 from dpbandits.policies.formulas.indices import (
     LARGEST_VARIANCE,
@@ -203,8 +203,7 @@ class KalmanPolicy(Policy):
         self, state: KalmanState, release: Release, arms: Collection[int] | None = None
     ) -> KalmanState:
         state = self._advanced(state, release)
-        kept = (0 if arms is None or arm in arms else each for arm, each in enumerate(state.open))
-        return state._replace(open=tuple(kept))
+        return state._replace(open=emptied(state.open, arms))
 
     def widened(self, state: KalmanState, arms: int) -> KalmanState:
         more = arms - len(state.means)

@@ -24,6 +24,7 @@ from dpbandits.policies.base import (
     Identified,
     NewestBatches,
     PrivatePolicy,
+    emptied,
     require_budget,
 )
 from dpbandits.policies.contract import About, Policy, Release, policy_dataclass
@@ -483,8 +484,7 @@ class AdaPTT(Identifier, NewestBatches):
         self, state: Contest, release: Release, arms: Collection[int] | None = None
     ) -> Contest:
         state = counted(state, release, self.keep)
-        kept = (0 if arms is None or arm in arms else each for arm, each in enumerate(state.open))
-        return state._replace(open=tuple(kept))
+        return state._replace(open=emptied(state.open, arms))
 
 
 @policy_dataclass
