@@ -107,19 +107,13 @@ def score_at(p: Any, s: Any, state: Any, arm: int, log_t: float) -> float:
     return SCORE(p, s.means[arm], s.n[arm], s.draws[arm], log_t, state.best[0])
 
 
-score: Any = None
-
-
 def bounds_until(p: Any, s: Any, state: Any, log_t: float) -> None:
     """Recompute all bounds, for scores up to this ln t."""
     state.valid[UNTIL], state.counts[LOOKS] = log_t, 0
     for arm in range(len(s.n)):
-        state.bounds[arm] = score(p, s, state, arm, log_t)
+        state.bounds[arm] = score_at(p, s, state, arm, log_t)
     for block in range(len(state.tops)):
         set_top(state, block)
-
-
-set_bounds: Any = None
 
 
 @inline
@@ -132,7 +126,7 @@ def largest_of_all(p: Any, s: Any, state: Any, log_t: float) -> int:
     """Return the arm with the largest score, the lowest on a tie."""
     arm, top = 0, -math.inf
     for other in range(len(s.n)):
-        value = state.bounds[other] if TIMELESS else score(p, s, state, other, log_t)
+        value = state.bounds[other] if TIMELESS else score_at(p, s, state, other, log_t)
         if value > top:
             arm, top = other, value
     return arm
@@ -143,7 +137,7 @@ def largest_of_likely(p: Any, s: Any, state: Any, log_t: float) -> int:
     bounds, tops, valid, looks = state.bounds, state.tops, state.valid, state.counts[LOOKS]
     if not TIMELESS and (log_t > valid[UNTIL] or looks > len(bounds)):
         valid[SPAN] = min(1.0, 2.0 * valid[SPAN]) if looks < len(bounds) else 0.5 * valid[SPAN]
-        set_bounds(p, s, state, log_t + valid[SPAN])
+        bounds_until(p, s, state, log_t + valid[SPAN])
     first, arm, top, least = 0, -1, -math.inf, -math.inf
     for block in range(len(tops)):
         if tops[block] > tops[first]:
@@ -160,17 +154,13 @@ def largest_of_likely(p: Any, s: Any, state: Any, log_t: float) -> int:
                 value = 1.0
             elif not TIMELESS:
                 state.counts[LOOKS] += 1
-                value = score(p, s, state, other, log_t)
+                value = score_at(p, s, state, other, log_t)
                 if CAPS and value >= 1.0:
                     bounds[other] = tops[block] = CAPPED
             if value > top or (value == top and other < arm):
                 arm, top = other, value
                 least = least_near(top)
     return arm
-
-
-of_all: Any = None
-of_likely: Any = None
 
 
 def choose_largest(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
@@ -181,9 +171,9 @@ def choose_largest(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, i
     if arm == len(s.n):
         log_t = math.log(t)
         if len(s.n) < FEW:
-            arm = of_all(p, s, state, log_t)
+            arm = largest_of_all(p, s, state, log_t)
         else:
-            arm = of_likely(p, s, state, log_t)
+            arm = largest_of_likely(p, s, state, log_t)
     s.chosen[0], n, pulls = arm, s.n[arm], s.plays[arm] - s.open_[arm]
     state.sizes[arm] = SIZE(
         p, s.means[arm], n, s.draws[arm], pulls, state.best[0], s.n[counts[LEADER]]
@@ -191,18 +181,15 @@ def choose_largest(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, i
     return 1, UNLIMITED
 
 
-choose: Any = None
-
-
 def choose_until_overtaken(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     """Choose the same arm until another arm's score overtakes it, for Anytime-Lazy-UCB."""
-    choose(p, s, state, t, rng)
+    choose_largest(p, s, state, t, rng)
     arm, bounds, tops = s.chosen[0], state.bounds, state.tops
     if state.counts[SEEN] < len(s.n):
         return 1, UNLIMITED
     end, least = t + state.sizes[arm] - s.open_[arm], -math.inf
     if len(s.n) >= FEW and math.log(end) <= state.valid[UNTIL]:
-        least = least_near(score(p, s, state, arm, math.log(t)))
+        least = least_near(score_at(p, s, state, arm, math.log(t)))
     for block in range(len(tops)):
         if least == -math.inf or tops[block] >= least:
             for j in range(block * BLOCK, min((block + 1) * BLOCK, len(bounds))):
@@ -230,9 +217,9 @@ def learn_bounds(p: Any, s: Any, state: Any, t: int) -> None:
     if TIMELESS and (clip01(s.means[arm]) >= state.best[0] or arm == counts[LEADER]):
         moved = set_best(s, state)
         if moved:
-            set_bounds(p, s, state, 0.0)
+            bounds_until(p, s, state, 0.0)
     if (TIMELESS and not moved) or (not TIMELESS and len(s.n) >= FEW):
-        state.bounds[arm] = score(p, s, state, arm, state.valid[UNTIL])
+        state.bounds[arm] = score_at(p, s, state, arm, state.valid[UNTIL])
         set_top(state, arm // BLOCK)
 
 
@@ -289,18 +276,18 @@ def index_player(
     name = f"{score}_{few}"
     parts: dict[str, Any] = {"SCORE": FORMULAS[score], "SIZE": FORMULAS[size], "FEW": few}
     parts |= {"CAPS": capped, "TIMELESS": timeless}
-    for part, template, how in (
-        ("score", score_at, jit),
-        ("set_bounds", bounds_until, jit),
-        ("of_all", largest_of_all, jit),
-        ("of_likely", largest_of_likely, jit),
-        ("choose", choose_largest, inline),
-        ("learn", learn_bounds, inline),
+    for part, compiler in (
+        (score_at, jit),
+        (bounds_until, jit),
+        (largest_of_all, jit),
+        (largest_of_likely, jit),
+        (choose_largest, inline),
+        (learn_bounds, inline),
+        (choose_until_overtaken, inline),
     ):
-        parts[part] = specialised(template, name, compiler=how, **parts)
-    if overtaken:
-        parts["choose"] = specialised(choose_until_overtaken, name, compiler=inline, **parts)
-    loop = {"choose": parts["choose"], "learn": parts["learn"], "start": start, "batch": batch}
+        parts[part.__name__] = specialised(part, name, compiler=compiler, **parts)
+    choose = parts["choose_until_overtaken" if overtaken else "choose_largest"]
+    loop = {"choose": choose, "learn": parts["learn_bounds"], "start": start, "batch": batch}
     return player(name, Numbers=IndexNumbers, read=read, **loop)
 
 

@@ -116,11 +116,10 @@ def named(p: Any, s: Any, state: Any) -> tuple[int, int]:
 
 
 @inline
-def no_rows(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: Any) -> None:
+def add_rows(rows: Any, times: int, observed: Any, count: int, sums: Any, rng: Any) -> None:
     pass
 
 
-add_rows: Any = no_rows
 block_total: Any = block_sum
 
 Numbers: Any = None
@@ -272,13 +271,10 @@ def player_together(name: str, rows: Any = add_random_rows, **parts: Any) -> Eve
 # Players of runs.
 
 
-def law_of(policy: Policy, environment: Environment) -> tuple[Integers, Floats] | None:
-    """Return the levels of rewards and their probabilities, shapes (levels,) and (arms, levels);
-    None without them.
-    """
+def law_of(policy: Policy, environment: Environment) -> tuple[Integers, Floats]:
+    """Return the levels of rewards and their probabilities, shapes (levels,) and (arms, levels)."""
     lattice = environment.lattice(policy.reader.grid)
-    if lattice is None:
-        return None
+    assert lattice is not None  # or no compiled player is asked for
     return (
         np.ascontiguousarray(lattice.values, np.int64),
         np.ascontiguousarray(lattice.probabilities, np.float64),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -450,27 +450,23 @@ def every_record(numbers: Any, world: Any, values: Any, probabilities: Any, *res
 def record_player(
     policy: Policy, environment: Environment, rounds: int, seed: int
 ) -> RunPlayer | None:
-    """Return the player of runs on the environment's records; None without records or a compiled
-    player.
-    """
+    """Return the player of runs on the environment's records; None without a compiled one."""
     grid = policy.reader.grid
     records = environment.rows_on(grid)
-    if records is None:
-        return None
+    assert records is not None  # or no compiled player is asked for
     if type(policy) in HEDGING:
-        numbers, kind = hedging_numbers(policy, grid.steps), kind_of(policy)
-        steps, law = np.ascontiguousarray(records.steps), (np.zeros(1, np.int64), np.zeros((1, 1)))
-        if records.drawn:
-            kernel = partial(every_record, numbers, (steps, True, NOTHING[1]), *law, rounds)
-            return RunPlayer(kernel, policy.arms, kind, rounds, seed)
-        world = steps, False, np.ascontiguousarray(records.rewards, np.float64)
-        kernel = partial(play_every_round, numbers, world, *law, rounds)
-        return RunPlayer(kernel, policy.arms, kind, rounds, seed, "rewards")
+        loop: Any = every_record if records.drawn else play_every_round
+        rewards = NOTHING[1] if records.drawn else np.ascontiguousarray(records.rewards, np.float64)
+        world = np.ascontiguousarray(records.steps), records.drawn, rewards
+        law = np.zeros(1, np.int64), np.zeros((1, 1))
+        kernel = partial(loop, hedging_numbers(policy, grid.steps), world, *law, rounds)
+        keeps: Literal["", "rewards"] = "" if records.drawn else "rewards"
+        return RunPlayer(kernel, policy.arms, kind_of(policy), rounds, seed, keeps)
     build = on_matroid if type(policy) in RULES else optimistic
     if not records.drawn or type(policy) not in (*RULES, *OPTIMISTIC):
         return None
-    loop = build(policy, grid.steps, together=True)
-    return None if loop is None else on_rows(loop, records.steps, rounds, seed)
+    kernel_on = build(policy, grid.steps, together=True)
+    return None if kernel_on is None else on_rows(kernel_on, records.steps, rounds, seed)
 
 
 def leaders(policy: Any, steps: int) -> Kernel:

@@ -33,8 +33,8 @@ SHARP, LEVEL, PROVED = range(3)
 
 
 class Numbers(NamedTuple):
-    """The constants of the policy: `steps` are grid steps per unit, `unseen` is the weight of an
-    arm without a release, and `problem` is the matroid's tableau.
+    """The constants of the policy: `steps` are grid steps per unit, and `problem` is the matroid's
+    tableau.
     """
 
     preset: int
@@ -43,7 +43,6 @@ class Numbers(NamedTuple):
     first: float
     alpha: float
     steps: int
-    unseen: float
     problem: Any
 
 
@@ -95,7 +94,7 @@ def set_bounds(p: Any, s: Any, state: Any, t: int) -> None:
         centre, spread = fitted_prior(state.means, state.precisions)
     state.shared[0], state.shared[1], state.shared[2] = level, centre, spread
     for e in range(len(s.n)):
-        state.greedy.weights[e] = p.unseen if s.n[e] == 0 else joint_bound(p, s, state, e, 1.0)
+        state.greedy.weights[e] = UNSEEN if s.n[e] == 0 else joint_bound(p, s, state, e, 1.0)
 
 
 @jit
@@ -154,7 +153,7 @@ def explore_few(p: Any, s: Any, state: Any, basis: Any) -> None:
     improve(greedy.table, basis, greedy.column, greedy.weights, greedy.order, greedy.prime)
     state.now[COUNT] = few
     for f in basis:
-        if s.n[f] == 0 and greedy.weights[f] < p.unseen:
+        if s.n[f] == 0 and greedy.weights[f] < UNSEEN:
             state.released[state.now[COUNT]] = f
             state.now[COUNT] += 1
 
@@ -236,7 +235,6 @@ def joint_releases(policy: Any, steps: int) -> Callable[..., Any] | None:
         float(policy.first),
         float(policy.alpha),
         steps,
-        UNSEEN,
         coordinates,
     )
     return partial(play_joint, tuple(numbers), steps)

@@ -387,8 +387,7 @@ and each arm's law is enough.
 def set_player(
     policy: Policy, environment: Environment, rounds: int, seed: int, *, coins: bool = False
 ) -> RunPlayer | None:
-    """Return the player of runs; None for other problems, and policies or environments without a
-    law.
+    """Return the player of runs; None for other problems and policies.
 
     The environment's arms are independent, or share `coins`; then there are players for lists of
     super arms whose values are sums.
@@ -415,8 +414,6 @@ def set_player(
     if together:
         return on_rows(kernel, coin_rows(environment, steps), rounds, seed)
     law = law_of(policy, environment)
-    if law is None:
-        return None
     if problem.linear:
         return RunPlayer(partial(kernel, *law, rounds), policy.arms, np.int64, rounds, seed)
     means = np.ascontiguousarray(environment.means, np.float64)

@@ -83,10 +83,11 @@ def compiled_player(
     problem = problem_of(policy)
     if problem is not None and known(problem) is None:
         return set_player(policy, environment, rounds, seed)
-    kernel, law = kernel_for(policy), law_of(policy, environment)
-    if kernel is None or law is None:
+    kernel = kernel_for(policy)
+    if kernel is None:
         return None
-    return RunPlayer(partial(kernel, *law, rounds), policy.arms, kind_of(policy), rounds, seed)
+    bound = partial(kernel, *law_of(policy, environment), rounds)
+    return RunPlayer(bound, policy.arms, kind_of(policy), rounds, seed)
 
 
 # The compiled player of each policy, by exact type: a subclass may change the decisions, so it is

@@ -121,9 +121,6 @@ def score_at(p: Any, s: Any, arm: int, log_t: float) -> float:
     return SCORE(p.rule, s.means[arm], s.n[arm], draws, log_t, 0.0)
 
 
-score: Any = None
-
-
 def still_best(t: int, p: Any, s: Any) -> bool:
     """Return whether the arm played before surely has the largest score at round t."""
     streak = s.streak
@@ -152,13 +149,9 @@ def set_bar(t: int, arm: int, p: Any, s: Any) -> None:
         until, bar = t + int(streak[SPAN]), -math.inf
         for other in range(len(s.n)):
             if other != arm:
-                bar = max(bar, score(p, s, other, math.log(until)))
+                bar = max(bar, score_at(p, s, other, math.log(until)))
         since = kl_level(math.log(t), p.rule.constant)
         streak[BAR], streak[SINCE], streak[UNTIL] = bar + SLACK, since, until
-
-
-is_still_best: Any = None
-watch: Any = None
 
 
 def set_scores(t: int, p: Any, s: Any) -> None:
@@ -166,27 +159,21 @@ def set_scores(t: int, p: Any, s: Any) -> None:
     log_t, fewest = math.log(t), s.n[0]
     for arm in range(len(s.n)):
         fewest = min(fewest, s.n[arm])
-        s.scores[arm] = score(p, s, arm, log_t)
+        s.scores[arm] = score_at(p, s, arm, log_t)
     if KINDS.forced and fewest <= forced_rounds(t):
         for arm in range(len(s.n)):
             s.scores[arm] = -s.n[arm]
 
 
-fill_scores: Any = None
-
-
 def arm_to_play(t: int, p: Any, s: Any) -> int:
     """Return the arm with the largest score at round t, the lowest on a tie."""
-    if KINDS.streaks and is_still_best(t, p, s):
+    if KINDS.streaks and still_best(t, p, s):
         return int(s.streak[ARM])
-    fill_scores(t, p, s)
+    set_scores(t, p, s)
     arm: int = argmax(s.scores)
     if KINDS.streaks:
-        watch(t, arm, p, s)
+        set_bar(t, arm, p, s)
     return arm
-
-
-choose: Any = None
 
 
 def server_view(x: int, steps: int, p: Any, rng: Any) -> int:
@@ -197,9 +184,6 @@ def server_view(x: int, steps: int, p: Any, rng: Any) -> int:
         bit = rng.random() * steps < x
         return steps if bit == (rng.random() < p.keep) else 0
     return x
-
-
-receive: Any = None
 
 
 def added_to_sum(p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
@@ -215,9 +199,6 @@ def added_to_sum(p: Any, s: Any, arm: int, x: int, rng: Any) -> None:
     else:
         first, root = 0 if KINDS.counter == POWERS else 1, KINDS.counter == PRINTED
         s.sums[arm] = hybrid_leaf(s.segments[arm], exact, noised, x, p.noise, first, root, rng)
-
-
-take_in: Any = None
 
 
 def drive_rounds(
@@ -257,12 +238,12 @@ def run_rounds(p: Any, s: Any, steps: int, law: Any, kept: Any, rng: Any) -> Non
         for t in range(start, checkpoints[at]):
             arm = t
             if t >= arms:  # every arm once, then the largest score
-                arm = choose(t + 1, p, s)
+                arm = arm_to_play(t + 1, p, s)
             if levels == 2:
                 x = values[1] if rng.random() < chances[arm] else values[0]
             else:
                 x = reward(rng, arm, values, probabilities)
-            take_in(p, s, arm, receive(x, steps, p, rng), rng)
+            added_to_sum(p, s, arm, server_view(x, steps, p, rng), rng)
             s.means[arm] = s.sums[arm] / (steps * s.n[arm])
         start = checkpoints[at]
         copy_to(out[at], s.n)
@@ -275,16 +256,16 @@ def round_player(score: str, kinds: Kinds) -> Any:
     """
     name = "_".join(map(str, (score, *map(int, kinds))))
     parts: dict[str, Any] = {"SCORE": FORMULAS[score], "KINDS": kinds}
-    for part, template in (
-        ("score", score_at),
-        ("is_still_best", still_best),
-        ("watch", set_bar),
-        ("fill_scores", set_scores),
-        ("choose", arm_to_play),
-        ("receive", server_view),
-        ("take_in", added_to_sum),
+    for part in (
+        score_at,
+        still_best,
+        set_bar,
+        set_scores,
+        arm_to_play,
+        server_view,
+        added_to_sum,
     ):
-        parts[part] = specialised(template, name, compiler=inline, **parts)
+        parts[part.__name__] = specialised(part, name, compiler=inline, **parts)
     run = specialised(run_rounds, name, **parts)
     return specialised(drive_rounds, name, run_rounds=run)
 

@@ -177,7 +177,6 @@ class TopTwo(NamedTuple):
         first: rounds in an arm's first batch.
         keep: number of newest batches behind an arm's mean.
         scale: of the noise, in grid steps; 0 for bits, which are already noisy.
-        lazy: a block of bits is an arm's rounds divided by it.
     """
 
     published: bool
@@ -186,7 +185,6 @@ class TopTwo(NamedTuple):
     first: int
     keep: int
     scale: float
-    lazy: int
 
 
 class Batches(NamedTuple):
@@ -212,15 +210,12 @@ def start(p: Any, s: Any) -> Any:
     return Batches(np.zeros(arms, np.int64), ring[0], ring[1], identified)
 
 
-def size_of_batch(p: Any, s: Any, state: Any, arm: int) -> int:
+def batch(p: Any, s: Any, state: Any, arm: int) -> int:
     if state.identified[IDENTIFIED] >= 0:
         return UNLIMITED
     if BITS:
         return 1
     return planned(p.first, state.phases[arm] + 1) - planned(p.first, state.phases[arm])
-
-
-batch: Any = None
 
 
 def choose_two(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
@@ -246,7 +241,7 @@ def choose_two(p: Any, s: Any, state: Any, t: int, rng: Any) -> tuple[int, int]:
     for i in range(arms):
         arm = s.chosen[i]
         times = min(times, s.plays[arm] if BITS else batch(p, s, state, arm) - s.open_[arm])
-    return arms, max(1, times // p.lazy) if BITS else times
+    return arms, max(1, times // LAZY) if BITS else times
 
 
 @inline
@@ -275,7 +270,7 @@ def named(p: Any, s: Any, state: Any) -> tuple[int, int]:
 
 def player_of_two(name: str, bits: bool, **parts: Any) -> EventPlayer:
     parts["BITS"] = bits
-    for part, template in (("batch", size_of_batch), ("choose", choose_two), ("learn", settle)):
+    for part, template in (("batch", batch), ("choose", choose_two), ("learn", settle)):
         parts[part] = specialised(template, name, compiler=inline, **parts)
     return player(name, Numbers=TopTwo, start=start, named=named, IN_TURN=True, **parts)
 
@@ -287,13 +282,13 @@ play_bits = player_of_two("bits", True)
 def top_two(policy: AdaPTT, steps: int) -> Kernel:
     eps, published = float(policy.epsilon), policy.preset == "published"
     kept = policy.start, policy.keep
-    numbers = TopTwo(published, eps, float(policy.delta), *kept, steps / eps, 1)
+    numbers = TopTwo(published, eps, float(policy.delta), *kept, steps / eps)
     return partial(play_top_two, tuple(numbers), steps)
 
 
 def bits(policy: CTBTT, steps: int) -> Kernel:
     """Return the kernel, which uses the law of the reports, which are bits."""
-    numbers = TopTwo(False, 1.0, float(policy.delta), 1, 1, 0.0, LAZY)
+    numbers = TopTwo(False, 1.0, float(policy.delta), 1, 1, 0.0)
     truth = policy.randomizer().keep
 
     def play(values: Any, probabilities: Any, *rest: Any) -> Any:
@@ -426,10 +421,11 @@ def stopping_player(
     """Return a function of (checkpoints, run) that plays one run to its end; None if it cannot be
     compiled.
     """
-    run, law = loop(policy), law_of(policy, environment)
-    if run is None or law is None:
+    run = loop(policy)
+    if run is None:
         return None
-    return partial(stop_run, policy.mechanism().mean, partial(run, *law, policy.cap), seed)
+    stop = partial(run, *law_of(policy, environment), policy.cap)
+    return partial(stop_run, policy.mechanism().mean, stop, seed)
 
 
 def stop_run(mean: Any, stop: Any, seed: int, checkpoints: Integers, run: int) -> Path:
