@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dpbandits.core.errors import EnvironmentExhausted
 from dpbandits.core.inputs import Floats, Integers, shown
 from dpbandits.core.plan import EVERY
 from dpbandits.core.privacy import Entry
@@ -73,10 +72,7 @@ def play_contexts(
     visitors: Any = environment.fresh()
     session, kept = Session(policy, noise=noise, seed=seed), Marks(checkpoints, policy.arms)
     while kept.t < rounds:
-        try:
-            row = visitors.visit(rng)
-        except EnvironmentExhausted:
-            break
+        row = visitors.visit(rng)
         decision = session.ask(context=visitors.contexts[row])
         arm: Any = decision.action
         session.tell(decision, visitors.reward(row, arm, rng))
@@ -119,8 +115,7 @@ class Marks:
             self.at += 1
 
     def path(self, releases: int, state: Any = None, ledger: tuple[Entry, ...] = ()) -> Path:
-        """Return the run, which may have ended before the last checkpoints."""
-        self.plays_at[self.at :], self.earned_at[self.at :] = self.plays, self.earned[0]
+        """Return the run, after its last checkpoint."""
         return Path(self.plays_at, self.t, releases, self.t, ledger, state, earned=self.earned_at)
 
 
@@ -147,28 +142,27 @@ def play_joint(
     seeds = np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
     noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1] >> 1, seeds[2]
     rng = np.random.default_rng(feedback)
-    end = min(rounds, table.length or rounds)
-    played = Marks(np.minimum(checkpoints, end), policy.arms)
+    played = Marks(checkpoints, policy.arms)
     if not at_once:
         session = JointDPSession(policy, noise=noise, seed=public)
-        while played.t < end:
+        while played.t < rounds:
             row = next_rows(table, played.t, 1, rng)
             decision = session.ask(table.contexts[row[0]])
             ones = drawn_rewards(table, played, row, np.array([decision.action]), rng)
             session.tell(decision, float(ones[0]))
         return played.path(len(session.ledger), session.state, session.ledger)
     state, ledger, most = policy.init(), list[Entry](), max(1, AT_ONCE // policy.arms)
-    while played.t < end:
+    while played.t < rounds:
         start, snapshot, counts = played.t, policy.snapshot(state), np.zeros(1, np.int64)
         stop = start + policy.length(state)
-        while played.t < min(stop, end):
-            row = next_rows(table, played.t, min(stop - played.t, end - played.t, most), rng)
+        while played.t < min(stop, rounds):
+            row = next_rows(table, played.t, min(stop - played.t, rounds - played.t, most), rng)
             contexts = table.contexts[row]
             arms = snapshot.choices(contexts, rng)
             ones = drawn_rewards(table, played, row, arms, rng)
             places = (arms * snapshot.cells + snapshot.cell_of(contexts)) * 2 + ones
             counts = counts + np.bincount(places, minlength=int(np.prod(policy.shape)))
-        if played.t < end:  # a block at the very end is read by nobody
+        if played.t < rounds:  # a block at the very end is read by nobody
             block = Block((EVERY,), counts, (stop - start,))
             _, (answer,) = policy.reader.answer(None, block, noise)
             state = policy.learned(state, answer)

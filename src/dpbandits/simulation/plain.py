@@ -212,11 +212,12 @@ class OpenVault:
         self._enter(where, self.vault.on_grid(self.vault.checked(where, value)), 1)
 
     def add_block(self, where: Any, steps: Any, count: int) -> None:
-        """Record `count` rounds at once by their sum in grid steps, shape () or (arms,)."""
+        """Record `count` rounds at once by their sum in grid steps, shape () or (arms,); of
+        rewards, which are in [0, 1], not of reports.
+        """
         single = not isinstance(steps, np.ndarray) or steps.ndim == 0
         sums = [int(steps)] if single else steps.tolist()
-        if self.vault.randomizer is None:
-            check_sums(min(sums), max(sums), count, self.vault.grid)
+        check_sums(min(sums), max(sums), count, self.vault.grid)
         self._enter(where, steps if self.vault.full and not single else tuple(sums), count)
 
     def _enter(self, where: Any, steps: Steps, count: int) -> None:

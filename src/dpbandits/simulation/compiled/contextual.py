@@ -212,8 +212,7 @@ def play_contextual(
     seeds = np.random.SeedSequence([seed, run]).generate_state(3, np.uint64).tolist()
     noise, public, feedback = SimulatedNoise(seeds[0]), seeds[1], seeds[2]
     rng = np.random.Generator(np.random.PCG64(feedback))
-    marks = np.minimum(checkpoints, environment.length or rounds)
-    kept = Marks(marks, policy.arms)
+    kept = Marks(checkpoints, policy.arms)
     if isinstance(policy, ExactLinear) and policy.alpha == 1.0:
         play_exactly(policy, environment, kept, rng)
         return kept.path(releases=kept.t)
