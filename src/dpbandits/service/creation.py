@@ -139,6 +139,7 @@ class NewCampaign(Body):
     simulated_noise: int | None = None
     key: str | None = Field(default=None, max_length=LONGEST_KEY)
 
+    @code_for("option")
     def options(self) -> dict[str, Any]:
         """What `CampaignStore.create` takes beside name and policy."""
         apart = ("name", "policy", "simulated_noise")

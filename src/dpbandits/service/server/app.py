@@ -35,7 +35,7 @@ from dpbandits.core.errors import Error, StoreError
 from dpbandits.core.inputs import is_line, normalised, options_of, shown
 from dpbandits.policies.named import EVERY_POLICY
 from dpbandits.service.campaign import Campaign
-from dpbandits.service.creation import NewCampaign, policy_from
+from dpbandits.service.creation import GuardrailModel, NewCampaign, RangeModel, policy_from
 from dpbandits.service.models import (
     Body,
     DecisionPage,
@@ -579,7 +579,7 @@ def option_in(error: Exception) -> str | None:
     """Return the option, or the policy's argument, that an error of a new campaign is about. It is
     one of ours, or one that can be a field's name (see `where_and_what`).
     """
-    found = re.match(r"Expected (no )?(\w+)=", str(error))
+    found = re.match(r"Expected (no )?(\w+)(?:=| <)", str(error))
     if found is None:
         return None
     is_field = found[1] is not None and FIELD.fullmatch(found[2]) is not None
@@ -589,7 +589,8 @@ def option_in(error: Exception) -> str | None:
 @cache
 def known_options() -> frozenset[str]:
     policies = (options_of(each) for each in EVERY_POLICY.values())
-    return frozenset(NewCampaign.model_fields).union(*policies)
+    own = (each.model_fields for each in (NewCampaign, RangeModel, GuardrailModel))
+    return frozenset[str]().union(*own, *policies)
 
 
 def wrong(where: str) -> dict[str, str]:
@@ -609,6 +610,9 @@ def where_and_what(error: Any) -> dict[str, str]:
         "extra_forbidden": "A field is not known here",
         "value_error": "Not a possible value",
         "json_invalid": "Not JSON",
+        "list_type": "Not a list",
+        "dict_type": "Not an object with named fields",
+        "model_attributes_type": "Not an object with named fields",
     }.get(kind, str(error["msg"]))
     return {"where": ".".join(map(str, place[1:] or ["body"])), "what": what}
 
