@@ -37,7 +37,7 @@ class Broken(Independent):
     """Coins of chance 1/4 and 1/2, with a fault."""
 
     def __init__(self, fault: str) -> None:
-        super().__init__(np.array([0.25, 0.5]))
+        super().__init__([0.25, 0.5])
         self.fault = fault
 
     def draw(self, action: int, rng: np.random.Generator) -> float:

@@ -368,6 +368,8 @@ def remedy_for(values: object) -> str:
             return ". Leave the quotes out, or convert the entries with float()."
         if any(isinstance(value, (list, tuple)) for value in values):
             return ". All rows need the same length, and numbers in them."
+    if hasattr(values, "columns") or hasattr(values, "dtype"):
+        return ". Turn categories into 0 and 1 and text into numbers, or leave such columns out."
     return "; for example [0.5, 0.4]."
 
 
@@ -560,7 +562,7 @@ def checked_noise(noise: Any) -> Any:
     ):
         raise TypeError(
             "Expected noise=SecureNoise() (people's data) or noise=SimulatedNoise(seed) "
-            "(experiments)."
+            "(experiments), or a source of your own over dpbandits.noise.protocol.Noise."
         )
     return noise
 

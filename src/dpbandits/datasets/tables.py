@@ -152,7 +152,7 @@ def checked(frame: pl.DataFrame, name: str, kind: Kind, file: str) -> NDArray[An
         fine = values.is_between(0, 1 if kind == "reward" else 2**62)
     wrong = (~fine.fill_null(False)).arg_true()
     if len(wrong):
-        column = name if may_be_shown(name) else frame.get_column_index(name) + 1
+        column = name if name and may_be_shown(name) else frame.get_column_index(name) + 1
         raise DataError(
             f"{file}, row {wrong[0] + 1}, column {column}: expected {EXPECTED[kind]}; what "
             "stands there (not shown) is not. Correct or drop it."

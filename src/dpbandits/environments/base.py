@@ -229,8 +229,8 @@ class Independent(Environment):
 
     apart = True
 
-    def __init__(self, means: Floats) -> None:
-        self.means = means
+    def __init__(self, means: ArrayLike) -> None:
+        self.means = np.asarray(means, np.float64)
 
     @abstractmethod
     def on_grid(self, steps: int) -> Lattice:
