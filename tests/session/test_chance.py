@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,16 @@ def test_a_propensity_is_never_given_a_draw_that_nobody_knows(policy: Any, later
     assert not s.sample_ratio().alarm(1e-6)
     even = decided(begun(policy, min_share=1 / 3), 30)  # what the policy plays is no matter
     assert {round(row.propensity or 0, 9) for row in even} == {round(1 / 3, 9)}
+    planned = begun(policy)
+    assert {row.propensity for row in decided(planned, 3)} == {1.0}
+    play_by_chance(planned, 400, MEANS, np.random.default_rng(6))
+    assert {row.propensity for row in decided(planned, 30)} == {None if None in later else 1.0}
+
+
+def test_shuffled_first_blocks_are_as_long_as_planned() -> None:
+    rows = decided(begun(POLICY, assignment="shuffled"), 130)
+    assert Counter(row.action for row in rows[:120]) == dict.fromkeys(range(3), 40)
+    assert {row.propensity for row in rows[120:]} == {1.0}
 
 
 def decided(s: dpb.Session, count: int) -> list[Any]:
