@@ -19,6 +19,7 @@ def test_user_decision_set() -> None:
     assert (problem.loops, problem.cover()) == ((), ((0, 1), (2, 3)))
     check_decision_set(problem)
     assert repr(problem) == "UserDecisionSet(arms=4, size=2, oracle=oracle)"
+    assert UserDecisionSet(arms=4, size=2, oracle=oracle, costs=True, alpha=2).alpha == 2
     with pytest.raises(TypeError, match="holds functions and cannot be written"):
         problem.to_data()
     assert problem != UserDecisionSet(arms=4, size=2, oracle=oracle)

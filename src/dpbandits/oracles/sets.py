@@ -320,7 +320,8 @@ class UserDecisionSet(DecisionSet):
             up to `size` known, distinct arms are feasible.
         value: from a super arm and means to its expected value. By default the sum of the means (of
             minus the costs, with `costs`).
-        alpha: approximation ratio of the oracle, in (0, 1].
+        alpha: approximation ratio of the oracle, in (0, 1]; with `costs` at least 1, because the
+            optimum is negative.
         beta: probability of that approximation, in (0, 1].
         costs: True if rewards are 1 - cost.
         b_one: the most that `value` changes per unit of the sum of all errors in means. For regret
@@ -348,9 +349,10 @@ class UserDecisionSet(DecisionSet):
     ) -> None:
         self.arms = whole_number(arms, "arms", 1, MOST_ARMS)
         self.size = whole_number(size, "size", 1, self.arms)
-        self.alpha = number_within(alpha, "alpha", 0, 1, "(]")
-        self.beta = number_within(beta, "beta", 0, 1, "(]")
         self.costs = switch(costs, "costs")
+        ends = (1.0, 1e300, "[]") if self.costs else (0.0, 1.0, "(]")
+        self.alpha = number_within(alpha, "alpha", *ends)
+        self.beta = number_within(beta, "beta", 0, 1, "(]")
         for name, function in (("oracle", oracle), ("contains", contains), ("value", value)):
             if not callable(function) and (function is not None or name == "oracle"):
                 raise TypeError(f"Expected {name}={shown(function)} to be a function.")
