@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbandits.core.errors import OracleCheckFailed
-from dpbandits.core.inputs import Floats
+from dpbandits.core.inputs import Floats, refuse_others
 from dpbandits.oracles.base import DecisionSet, SuperArm, checked_weights, largest_first
 from dpbandits.oracles.matroids import Matroid
 from dpbandits.oracles.sets import axiom_that_fails
@@ -42,6 +42,7 @@ def check_matroid(matroid: Matroid) -> None:
         ValueError: more than 12 arms.
         OracleCheckFailed: the first violation, with a witness.
     """
+    refuse_others(matroid, Matroid, "a matroid", "dpbandits.UniformMatroid(arms=5, rank=2)")
     if matroid.arms > LIMIT:
         raise ValueError(
             f"Expected at most {LIMIT} arms to list all subsets, got {matroid.arms}. Check a "
@@ -120,6 +121,7 @@ def check_decision_set(decisions: DecisionSet, weights: Iterable[ArrayLike] | No
     Raises:
         OracleCheckFailed: the first violation, with a witness.
     """
+    refuse_others(decisions, DecisionSet, "a decision set", "dpbandits.TopK(arms=5, k=2)")
     trials = (
         trial_weights(decisions.arms, 20)
         if weights is None
