@@ -93,6 +93,16 @@ def test_shares_are_those_of_ask() -> None:
     }
 
 
+@pytest.mark.parametrize("options", [(0.0, "shuffled"), (0.1, "planned"), (0.1, "shuffled")])
+def test_no_coin_decides_the_shares_of_arms_that_are_alike(options: Any) -> None:
+    share, how = options
+    least = {"min_share": share} if share else {}
+    policy = dpb.DPKLUCB(arms=3, epsilon=2)
+    s = dpb.Session(policy, noise=Exact(1), seed=1, assignment=how, **least)
+    people = [row.people for row in s.shares(100)]
+    assert max(people) - min(people) <= 2
+
+
 def with_least(seed: int = 2, **others: float) -> dpb.Session:
     """A session in which the control arm is the worst, and has a least share."""
     least = {"control": 0.3, **others}

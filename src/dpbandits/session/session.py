@@ -110,7 +110,6 @@ from dpbandits.session.people import NOT_LEARNED, per_user, policy_for_users, re
 from dpbandits.session.ranges import Range
 from dpbandits.session.state import (
     NO_PLAY,
-    PREVIEW_SEED,
     Asked,
     Batch,
     Closing,
@@ -937,20 +936,21 @@ class Session:
             return shares_of({str(roster.label(arm)): n for arm, n in given.items()}, count)
 
     def _preview_shares(self, view: View, people: int) -> dict[int, float]:
-        """Return of how many of the next people each arm in play is shown to, on average. The coins
-        are others than those of decisions, which nobody may foresee.
+        """Return of how many of the next people each arm in play is shown to, on average. No coin
+        is thrown: nobody may foresee those of decisions, and others would favour some arms.
         """
         arms, drawn = self._state.roster.in_play, self._state.assignment
-        given = dict.fromkeys(arms, 0.0)
+        given, owed = dict.fromkeys(arms, 0.0), dict.fromkeys(arms, 0.0)
         for _ in range(people):
             if drawn is not None and view.draws(drawn, arms):
-                law, event = view.next_random(drawn, PREVIEW_SEED, arms, self._period_now())
+                law, event = view.next_random(drawn, self.seed, arms, self._period_now(), owed)
             else:
                 event = view.next_ask()
-                played: Any = event.play.action
-                law = {played: 1.0}
+                law = {event.play.counted_as: 1.0}
             for arm, share in law.items():
                 given[arm] += share
+                owed[arm] += share
+            owed[event.play.counted_as] -= 1.0
             view.count_ahead(event)
         return given
 

@@ -67,9 +67,6 @@ from dpbandits.vault import Books, Parts, add_records, without_frames
 LONGEST_WHY = 500
 """Characters of why a session is closed."""
 
-PREVIEW_SEED = 0
-"""Seed of the coins of previewed decisions, which must not be those of real ones."""
-
 EARLY_CLOSE = 2
 """If answers come out of order, a joint plan's block is released once it has one in so many of its
 rounds.
@@ -1196,14 +1193,21 @@ class View:
         return events
 
     def next_random(
-        self, assignment: Assignment, seed: int, eligible: Sequence[int], number: int | None
+        self,
+        assignment: Assignment,
+        seed: int,
+        eligible: Sequence[int],
+        number: int | None,
+        owed: Mapping[int, float] | None = None,
     ) -> tuple[dict[int, float], Asked]:
         """Return the probability of each arm, and a decision for an arm that is drawn by chance
         (see `Assignment`).
 
         Args:
-            seed: of the coins; `PREVIEW_SEED` for a decision that is not to be made.
+            seed: of the coins.
             number: the period it is made in; None without periods.
+            owed: for a decision that is not to be made, and throws no coin: how many more people
+                each arm was to have so far than it got. The arm that is owed most is played.
         """
         self.counted = -1
         id, learned = self.asked + 1, self.log.state.planning
@@ -1223,8 +1227,12 @@ class View:
             law = assignment.law(rooms, planned, eligible)
             # the draw from a posterior is not kept, so the probabilities are unknown
             is_unknown = certain is None and assignment.needs_plan(rooms, eligible)
-        arm, share = assignment.drawn(law, eligible, seed, id)
         shares = dict(zip(eligible, law, strict=True))
+        if owed is None:
+            arm, share = assignment.drawn(law, eligible, seed, id)
+        else:
+            arm = max(eligible, key=lambda each: owed[each] + shares[each])
+            share = shares[arm]
         every = [shares.get(at, 0.0) for at in range(self.policy.arms)]
         traffic = self._traffic_after(id, every, arm, is_drawn)
         play = self._arm(arm, None if is_unknown else share)
