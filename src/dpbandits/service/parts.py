@@ -499,7 +499,10 @@ def compact(data: Any) -> str:
 
 
 def next_chain(chain: str, *facts: object) -> str:
-    """The hash over everything that was released so far. It is made of public rows only."""
+    """The hash over everything that was released so far. It is made of public rows only, with the
+    nonce of each transaction: two copies that draw the same are told apart by it, so that a draw
+    that is not shown does not show whether it was the same.
+    """
     return hashlib.sha256(f"{chain}{compact(facts)}".encode()).hexdigest()
 
 
@@ -646,7 +649,8 @@ def released_rows(
         coordinates = compact(list(each.release.coordinates))
         given = list(each.release.answers)
         answers = compact(given if part.contexts is None else small_answers(given))
-        chain = next_chain(chain, head.generation, step, coordinates, answers, each.readings)
+        facts = head.generation, step, coordinates, answers, each.readings
+        chain = next_chain(chain, *facts, part.nonce)
         releases.append(
             ReleaseRow(step, head.generation, coordinates, answers, each.asked, now, chain)
         )

@@ -782,7 +782,7 @@ class Host:
             if part.contexts is not None:
                 part.contexts.restart()
         unseen = [*part.head.parsed["unseen"], *unseen]
-        chain = next_chain(seen.chain, "fence", generation)
+        chain = next_chain(seen.chain, "fence", generation, part.nonce)
         part.head = part.head._replace(generation=generation, step=step, chain=chain)
         window = None if people is None else people.window_number()
         notes: dict[str, Any] = {"closed_window": window, "unseen": unseen}

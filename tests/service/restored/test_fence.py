@@ -419,12 +419,15 @@ def overtaken(patch: pytest.MonkeyPatch, clone: Any, other: Callable[[], object]
     patch.setattr(Database, "transaction", transaction)
 
 
-def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both compare before one commits: the other's release is never shown."""
+@pytest.mark.parametrize("reward", [0, 1])
+def test_two_clones_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reward: int) -> None:
+    """Both compare before one commits: the other's release is never shown, nor whether it is the
+    same.
+    """
     campaign, clone, asked = clones(tmp_path / "witness")
     overtaken(monkeypatch, clone, lambda: campaign.tell_many([(d, 1) for d in asked]))
     with pytest.raises(WitnessError, match="two copies"):
-        clone.tell_many([(d, 0) for d in asked])
+        clone.tell_many([(d, reward) for d in asked])
     monkeypatch.undo()
     assert clone.generation == 2
     assert not any(release.coordinates for release in clone.releases())
