@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+from dpbandits.core.inputs import require_one_of
 from dpbandits.core.privacy import printed_epsilon
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.sweeps.cells import Cell
@@ -179,7 +180,12 @@ def finding(results: Results, panel: Panel) -> str:
 def epsilon_figure(results: Results, environment: str) -> Figure:
     """Draw mean regret at the end against ε, with its 95 % confidence interval; policies without ε
     are level lines.
+
+    Raises:
+        ValueError: the sweep has no such environment.
     """
+    names = results.summary["environment"].unique(maintain_order=True)
+    require_one_of(environment, "environment", *names)
     rows = results.summary.filter(pl.col("environment") == environment)
     epsilons = rows["epsilon"].drop_nulls().unique().sort().to_list()
     config, styles, ends = results.config, looks(results.cells), dict[str, float]()

@@ -64,6 +64,8 @@ def test_curves_are_the_means_and_every_curve_has_its_name(tiny: Results) -> Non
 
 
 def test_final_regret_against_epsilon(tiny: Results) -> None:
+    with pytest.raises(ValueError, match="to be one of 'linear', "):
+        epsilon_figure(tiny, "Linear")
     figure = epsilon_figure(tiny, "linear")
     (axes,) = figure.axes
     assert axes.get_xlabel().startswith("privacy budget ε")

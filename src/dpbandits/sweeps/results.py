@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from dpbandits.core.privacy import printed
+from dpbandits.core.inputs import shown
+from dpbandits.core.privacy import Real, as_fraction, printed
 from dpbandits.core.tables import frame_of
 from dpbandits.sweeps.cells import Cell, Facts, read_cell
 from dpbandits.sweeps.config import Config
@@ -82,24 +83,27 @@ class Results:
         """
         return frame_of(getattr(self, table).to_dict(as_series=False), "pandas")
 
-    def runs_of(self, label: str, environment: str, epsilon: float | None = None) -> pl.DataFrame:
+    def runs_of(self, label: str, environment: str, epsilon: Real | None = None) -> pl.DataFrame:
         """The runs of one cell at every kept round, with the columns of `curves`.
 
         Args:
             label: of the policy, as in the sweep file.
             environment: its name there.
-            epsilon: None without privacy, or under zCDP.
+            epsilon: as there; None without privacy, or under zCDP.
 
         Raises:
             LookupError: there is no such cell.
         """
-        for cell in self.cells:
-            if (cell.label, cell.setting, cell.epsilon) == (label, environment, epsilon):
-                return with_names(cell, stored(self.out, cell)[0])
-        known = sorted({cell.label for cell in self.cells})
-        raise LookupError(
-            f"No cell {label!r} in {environment!r} at ε = {epsilon}; labels are {', '.join(known)}."
+        wanted = None if epsilon is None else float(as_fraction(epsilon, "epsilon"))
+        key, known = (
+            (label, environment, wanted),
+            [(c.label, c.setting, c.epsilon) for c in self.cells],
         )
+        if key not in known:
+            given = f"{label!r} in {environment!r} at ε = {shown(epsilon)}"
+            raise LookupError(f"No cell {given}; there are {', '.join(map(str, known))}.")
+        cell = self.cells[known.index(key)]
+        return with_names(cell, stored(self.out, cell)[0])
 
 
 def collect(

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dpbandits.core.errors import DamagedCellError, WorkerError
+from dpbandits.core.inputs import as_int, refuse_others, shown
 from dpbandits.sweeps.cells import (
     Cell,
     Facts,
@@ -78,8 +79,9 @@ def run_sweep(
         WorkerError: the workers or the scheduler were lost, or run other code. What was finished
             is kept.
     """
+    refuse_others(config, Config, "a sweep", "dpbandits.sweeps.load_config('sweep.toml')")
     out, tell = Path(out), progress or (lambda step: None)
-    cells = config.cells() if shard is None else part_of(config.cells(), *shard)
+    cells = config.cells() if shard is None else part_of(config.cells(), shard)
     require_writable(out)
     missing, damaged = cells_to_compute(cells, out, tell)
     before, computed = len(cells) - len(missing), 0
@@ -90,12 +92,13 @@ def run_sweep(
     return collect(config, cells, out, computed=computed, damaged=damaged)
 
 
-def part_of(cells: list[Cell], i: int, n: int) -> list[Cell]:
+def part_of(cells: list[Cell], shard: tuple[int, int]) -> list[Cell]:
     """Every n-th cell, from the i-th on."""
-    if not 1 <= i <= min(n, len(cells)):
+    i, n = map(as_int, shard) if len(shard) == 2 else (None, None)
+    if i is None or n is None or not 1 <= i <= min(n, len(cells)):
         raise ValueError(
             f"Expected shard (i, n) with 1 ≤ i ≤ n, and i at most {len(cells)}, the number of "
-            f"cells; got ({i}, {n})."
+            f"cells; got {shown(shard)}."
         )
     return cells[i - 1 :: n]
 
