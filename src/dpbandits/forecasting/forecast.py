@@ -117,8 +117,7 @@ def entrants(
     if not budgets or not named:
         raise ValueError("Expected one ε and one policy at least: epsilon=[.5, 1], for example.")
     found = list[Entrant]()
-    for name in dict.fromkeys(named):
-        cls = forecast_class(name, among)
+    for cls in dict.fromkeys(forecast_class(name, among) for name in named):
         whole = [
             (epsilon, built(cls, arms, visitors, among, epsilon=epsilon)) for epsilon in budgets
         ]
