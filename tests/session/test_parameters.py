@@ -341,6 +341,9 @@ def test_numbers_of_any_kind_are_taken() -> None:
         again = loaded(s.to_json())
         assert (type(s.seed), s.seed, again.seed) == (int, 3, 3)
         assert (type(s.default), s.default, again.default) == (float, default, default)
+    assert dpb.Guardrail("harm", limit=Decimal("0.1")) == dpb.Guardrail("harm", limit=0.1)  # type: ignore[arg-type]
+    shares = [of(min_share=share)().shares(9) for share in (Decimal("0.25"), 0.25)]
+    assert shares[0] == shares[1]
     longest = of(seed=16**200 - 1)()
     assert loaded(longest.to_json()).seed == longest.seed
 

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from decimal import Decimal
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Real
@@ -193,15 +194,16 @@ def real_number(value: object) -> int | float | None:
     """Return a real number of any type as an int or a float; None for any other value, NaN,
     booleans and text.
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, Decimal)):
         return None
     if isinstance(value, float):  # first, because no error must be caught for it
         return float(value) if value == value else None
     number = as_int(value)
     if number is not None:
         return number
-    # a fraction too large for a float; a length of time, which NumPy counts among whole numbers
-    with suppress(OverflowError, TypeError):
+    # a fraction too large for a float; a length of time, which NumPy counts among whole numbers; a
+    # signalling NaN
+    with suppress(OverflowError, TypeError, ValueError):
         plain = float(value)
         return plain if plain == plain else None
     return None

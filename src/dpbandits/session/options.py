@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -133,8 +132,7 @@ def default_of(default: float | None, rewards: Range | None, policy: Policy) -> 
     worse end of a range that 0 is not in, or within which the policy holds nothing.
     """
     if rewards is None:
-        given = float(default) if isinstance(default, Decimal) else default
-        return 0.0 if given is None else number_within(given, "default", 0, 1, of="a reward")
+        return 0.0 if default is None else number_within(default, "default", 0, 1, of="a reward")
     if default is None:
         worst = rewards.high if rewards.minimise else rewards.low
         ends = rewards.low, rewards.high
