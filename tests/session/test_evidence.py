@@ -248,6 +248,8 @@ def test_people_who_have_come_since_the_last_release_do_not_come_again() -> None
     play_by_chance(s, 20, MEANS, rng)
     assert s.releases == 6
     assert s._sight(0.05, None) == tuple(each - 20 for each in before)
+    s.pause_arm("blue")
+    assert s._sight(0.05, None) is None
 
 
 def test_least_shares_are_looked_at_where_a_range_has_no_end() -> None:

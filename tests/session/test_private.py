@@ -159,7 +159,8 @@ class Work:
         return reward_of(first(self.session), decision, in_units)
 
     def tell(self) -> None:
-        for decision, reward in self.pairs():
+        """The secret comes last."""
+        for decision, reward in self.pairs()[::-1]:
             self.session.tell(decision, reward)
 
     def tell_many(self) -> None:
@@ -181,6 +182,11 @@ class Work:
         self.now += 1e6
         self.asked(1)
 
+    def record(self) -> None:
+        how: Any = {} if isinstance(self.session, dpb.Session) else {"segment": "x"}
+        outcomes = [self.reward(dpb.Decision(1, 0, 1), SECRET)] * 9
+        self.session.record(0, outcomes, key="a week", **how)
+
 
 OURS = "full", "tree", "contexts"
 """They have no code of the user's own."""
@@ -191,6 +197,8 @@ CASES = [
     for setup, (_, options) in SETUPS.items()
     for verb in (VERBS if "attribution_window" not in options else VERBS[2:])
 ]
+RECORDING = ["batches", "guardrail", "segments", "range", "tree"]
+CASES += [(setup, "record") for setup in RECORDING]
 
 
 def error_of(work: Work, verb: str) -> Exception:
@@ -231,6 +239,32 @@ def test_an_error_of_a_policy_or_an_oracle_keeps_no_reward(
     error = error_of(work, verb)
     require_nothing_of_it(error, ("/vault", "/mechanisms"))
     assert "no such page" in told(error)
+
+
+def test_an_error_of_the_noise_keeps_no_value_of_an_estimator() -> None:
+    noise = Exact(1)
+    rule = dpb.DPNAS(alpha=0.5, beta=0.1, cap=40, epsilon=4)
+    estimator, noise.failing = dpb.Estimator(rule, noise=noise), True
+    for kind in (OSError, dpb.NotRecordedError):  # the second time it is due already
+        with pytest.raises(kind) as error:
+            list(map(estimator.add, [SECRET] * 40))
+        require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
+
+
+@pytest.mark.parametrize("setup", [*RECORDING, "joint", "super arms", "full", "contexts"])
+def test_an_error_of_a_release_that_was_due_keeps_no_reward(setup: str) -> None:
+    noise = Exact(1)
+    work = Work(setup, noise)
+    pairs, (other,) = work.pairs(), work.asked(1)
+    pair = other, work.reward(other, SECRET)
+    noise.failing = True
+    with pytest.raises(OSError, match="no randomness"):
+        work.session.tell_many(pairs)
+    calls = [lambda: work.session.tell(*pair), lambda: work.session.tell_many([pair])]
+    for call in (*calls, work.record) if setup in RECORDING else calls:
+        with pytest.raises(dpb.NotRecordedError) as error:
+            call()
+        require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
 
 
 SEALED: list[tuple[str, Any]] = [
@@ -556,6 +590,9 @@ def test_no_report_is_told() -> None:
     decision = central.ask()
     with pytest.raises(dpb.RewardError):
         central.tell(decision, Report(3, NAME, "simulated"))
+    local = begun(dpb.LDPKLUCB(arms=2, epsilon=1))
+    with pytest.raises(TypeError, match="takes the Report"):  # and no reward as it is
+        local.tell(local.ask(), 0.5)
     for at, report in enumerate(REPORTS):
         with pytest.raises((dpb.RewardError, TypeError), match="Nothing was recorded") as error:
             checked_report(report, LocalLaplace(epsilon=1), "simulated", 1)  # type: ignore[arg-type]

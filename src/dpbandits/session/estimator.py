@@ -93,18 +93,24 @@ class Estimator:
                 f"Expected at={at} to be at most {self.offered}, the values offered so far. "
                 "Nothing was recorded."
             )
-        if at is not None and at < self.offered:
-            self.session.settle()
-        elif self.result is None:
-            self._take(self.scaled(value))
+        try:
+            if at is not None and at < self.offered:
+                self.session.settle()
+            elif self.result is None:
+                self._take(self.scaled(value))
+        finally:
+            del value  # no frame of an error holds it
         return self.result
 
     def _take(self, reward: float) -> None:
-        self.session.settle()  # before the value enters: what is due may stop the rule
-        if self.result is None:
-            # most often none: one that an interruption left behind
-            waiting = self.session.pending
-            self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
+        try:
+            self.session.settle()  # before the value enters: what is due may stop the rule
+            if self.result is None:
+                # most often none: one that an interruption left behind
+                waiting = self.session.pending
+                self.session.tell(waiting[0] if waiting else self.session.ask(), reward)
+        finally:
+            del reward
 
     def finish(self) -> Estimate:
         """No more values come (their number is public): the estimate of those there were, if the

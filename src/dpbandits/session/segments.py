@@ -313,7 +313,10 @@ class SegmentedSession(Mapping[str, Session]):
         Raises:
             DecisionError: it is of none of the segments. Nothing was recorded.
         """
-        self._of(decision).tell(decision, reward)
+        try:
+            self._of(decision).tell(decision, reward)
+        finally:
+            del reward  # no frame of an error holds it
 
     def tell_many(self, tells: Iterable[tuple[Decision, object]]) -> None:
         """Several pairs, told in this order; all are checked first, so a wrong one among them
@@ -321,7 +324,10 @@ class SegmentedSession(Mapping[str, Session]):
         """
         pairs = checked_pairs(tells)
         del tells
-        tell_pairs(self._by_campaign, pairs, self._of)
+        try:
+            tell_pairs(self._by_campaign, pairs, self._of)
+        finally:
+            pairs.clear()
 
     def tell_message(self, text: str) -> None:
         """In the local model: a user's answer as their device sent it (see
@@ -361,7 +367,10 @@ class SegmentedSession(Mapping[str, Session]):
         Returns:
             "recorded", or "already" if the batch of this key was recorded before.
         """
-        return self[segment].record(arm, outcomes, key=key)
+        try:
+            return self[segment].record(arm, outcomes, key=key)
+        finally:
+            del outcomes
 
     def expire(self, decision: Decision) -> None:
         """No reward came (see `Session.expire`)."""

@@ -761,6 +761,7 @@ class Session:
         finally:
             self._calls.pop(me, None)
             del here
+            reward = None  # noqa: F841  # nor does one of an error that came before
 
     def tell_message(self, text: str) -> None:
         """Record a user's answer as their device sent it, in the local model (see
@@ -795,7 +796,10 @@ class Session:
         """
         pairs = checked_pairs(tells)  # before the call: what makes them may ask for decisions
         del tells
-        tell_pairs({self.campaign: self}, pairs, lambda decision: self)
+        try:
+            tell_pairs({self.campaign: self}, pairs, lambda decision: self)
+        finally:
+            pairs.clear()
 
     def _is_dropped(self, decision: Any, view: View) -> bool:
         """Whether the session is closed, and the answer to this decision is dropped unread."""
@@ -987,7 +991,10 @@ class Session:
         counts = type(outcomes) is tuple
         del outcomes
         batch = Batch(digest, self._state.roster.number(arm), len(rewards))
-        return self._record(batch.arm, rewards, counts, batch)
+        try:
+            return self._record(batch.arm, rewards, counts, batch)
+        finally:
+            rewards.clear()
 
     def _record(
         self, arm: int, outcomes: list[Any], counts: bool, batch: Batch | None
