@@ -603,7 +603,8 @@ def ledger_words(session: Session, fences: int) -> str:
     one = "the rewards of any one round have" if several else "any one recorded reward has"
     rest, left = session._current.records - number, ""
     if rest > 0 and not several and (each is None or each.trust == "central"):
-        where = "in open blocks or dropped unread (a retired arm's)"
+        fenced = ", or at a fence" if fences else ""
+        where = f"in open blocks or dropped unread (a retired arm's{fenced})"
         if session.closed is not None and session.closed.is_done and not fences:
             where = "dropped unread"
         left = f" Recorded beside these: {rest:,}, {where}."
