@@ -197,6 +197,7 @@ REFUSED: dict[str, Calls] = {
         of(NAMED, min_share={"control": share}) for share in (0.0, -0.1, "much", True)
     ],
     "at most 1 together": options("min_share", {"control": 0.6, "blue": 0.6}, policy=NAMED),
+    "at most 3 arms": [lambda: of(NAMED, min_share=0.3)().add_arm("red")],
     "name each arm once": options("min_share", {"control": 0.3, 0: 0.3}, policy=NAMED),
     # Guardrails, ranges, contexts
     "guardrail=|in the same draw": [

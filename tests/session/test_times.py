@@ -177,7 +177,7 @@ def test_every_record_is_released_once_by_the_end_of_its_period() -> None:
         s.ask()
         assert sum(read(s).values()) < 99 * number
         clock.now += 161 if number == 3 else 61
-        assert sum(row.people for row in s.beliefs()) == 99 * number == sum(read(s).values())
+        assert sum(read(s).values()) == 99 * number == sum(row.people for row in s.beliefs())
         assert s.spent == 1
         assert [row.mean for row in s.beliefs()] == [1.0, 1.0]
     assert s._state.period.number == 5
