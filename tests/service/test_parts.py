@@ -47,6 +47,12 @@ def test_segments_that_are_none_and_those_that_were_not_declared(store: Any) -> 
     for wrong in (None, "ES", 3):
         with pytest.raises(ValueError, match="'DE', 'FR'"):
             campaign.ask(segment=wrong)
+    own, other = campaign["FR"], {"segment": "DE"}
+    for call in (own.ask, own.pending, lambda **part: own.record("a", (3, 1), key="x", **part)):
+        with pytest.raises(ValueError, match="no segment= of the segment 'FR', got 'DE'"):
+            call(**other)
+    assert own.ask(segment="FR").campaign == "trial/FR"
+    assert (campaign.summary().asked, campaign["DE"].summary().asked) == (1, 0)
     for options in ({}, {"segments": SEGMENTS}):
         with pytest.raises(dpb.NameTakenError):
             store.create("trial", POLICY, **options)

@@ -12,6 +12,7 @@ from typing import Any, Protocol, final, overload
 from uuid import UUID
 
 from dpbandits.core.errors import StoreError
+from dpbandits.core.inputs import shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.forecasting.forecast import ExpectedLoss
 from dpbandits.policies.contract import Policy
@@ -144,6 +145,19 @@ class Campaign:
         """The name that its decisions carry."""
         return self._whole_name if self._segment is None else f"{self._whole_name}/{self._segment}"
 
+    def _segment_of(self, segment: str | None) -> str | None:
+        """The segment that a call is for.
+
+        Raises:
+            ValueError: this is a segment, and another one was given.
+        """
+        if self._segment is not None and segment not in (None, self._segment):
+            raise ValueError(
+                f"Expected no segment= of the segment {self._segment!r}, got {shown(segment)}. "
+                "Call the whole campaign. Nothing was done."
+            )
+        return segment if self._segment is None else self._segment
+
     # Operations
 
     def do(self, op: OperationModel, by: str | None = None) -> Any:
@@ -211,7 +225,7 @@ class Campaign:
             count=1 if count is None else count,
             eligible=eligible,
             user=user,
-            segment=self._segment if segment is None else segment,
+            segment=self._segment_of(segment),
             key=key,
             context=context,
         )
@@ -283,7 +297,7 @@ class Campaign:
             RewardError: one of them is no reward. None was recorded.
             ValueError: as `Session.record`; or the campaign has a holdout. None was recorded.
         """
-        own = self._segment if segment is None else segment
+        own = self._segment_of(segment)
         return self._do(ops.recorded_batch(arm, outcomes, own, key), by)
 
     def expire(self, *decisions: CampaignDecision | str | UUID) -> list[TellStatus]:
@@ -315,7 +329,7 @@ class Campaign:
             >>> [each.round for each in trial.pending(after=2, limit=2, segment="DE")]
             [3, 4]
         """
-        own = self._segment if segment is None else segment
+        own = self._segment_of(segment)
         op = made(ops.Pending, after=after, segment=own, limit=1 if limit is None else limit)
         return self._do(op.model_copy(update={"limit": sys.maxsize}) if limit is None else op)
 
