@@ -227,7 +227,7 @@ def test_a_plan_of_joint_releases_plays_one_super_arm() -> None:
     ],
 )
 def test_a_grid_is_a_grid(make: Any) -> None:
-    with pytest.raises(TypeError, match="Grid, such as"):
+    with pytest.raises(TypeError, match="Grid such as"):
         make(epsilon=1, grid=1)
 
 
