@@ -163,25 +163,6 @@ def test_a_commit_that_is_interrupted_before_the_driver_has_it(
     assert campaign.summary().asked == 1
 
 
-def test_a_transaction_that_an_interruption_left_open_keeps_nobody_waiting(
-    lite: Lite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It came again as the connection was given back; and whoever keeps the error keeps that."""
-    monkeypatch.setattr(database, "PATIENCE", 1)
-    campaign = create(lite.open())
-
-    def early(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(DefaultDialect, "do_commit", early)
-        patched.setattr(Connection, "close", early)
-        with pytest.raises(KeyboardInterrupt) as kept:
-            campaign.ask()
-    assert campaign.ask().round == 1
-    del kept
-
-
 def in_children(
     count: int, work: Callable[[int], Counter[str]], meanwhile: Callable[[], None] = lambda: None
 ) -> Counter[str]:

@@ -17,9 +17,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
+from sqlalchemy.engine.default import DefaultDialect
 
 import dpbandits as dpb
+from dpbandits.service import database
 from dpbandits.service.operations import told_pairs
 from dpbandits.service.transaction import QueuedCall
 from tests.service.conftest import Open
@@ -225,6 +227,25 @@ def test_a_call_from_within_a_call_is_refused(make: Open) -> None:
         within.append(call)
         campaign.ask()
     assert campaign.summary().asked == 3
+
+
+def test_a_transaction_that_an_interruption_left_open_keeps_nobody_waiting(
+    lite: Lite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came again as the connection was given back; and whoever keeps the error keeps that."""
+    monkeypatch.setattr(database, "PATIENCE", 1)
+    campaign = create(lite.open())
+
+    def early(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DefaultDialect, "do_commit", early)
+        patched.setattr(Connection, "close", early)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            campaign.ask()
+    assert campaign.ask().round == 1
+    del kept
 
 
 @pytest.mark.parametrize("same_number", [False, True])
