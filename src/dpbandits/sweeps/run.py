@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dpbandits.core.errors import DamagedCellError, WorkerError
 from dpbandits.core.inputs import as_int, refuse_others, shown
+from dpbandits.simulation.simulate import checked_workers
 from dpbandits.sweeps.cells import (
     Cell,
     Facts,
@@ -75,12 +76,12 @@ def run_sweep(
             these cells. Copy the `cells` folders of all shards into one to have the whole sweep.
 
     Raises:
-        ValueError: there is no such shard, or it has no cells.
+        ValueError: there is no such shard, it has no cells, or `workers` is below 1.
         WorkerError: the workers or the scheduler were lost, or run other code. What was finished
             is kept.
     """
     refuse_others(config, Config, "a sweep", "dpbandits.sweeps.load_config('sweep.toml')")
-    out, tell = Path(out), progress or (lambda step: None)
+    out, tell, workers = Path(out), progress or (lambda step: None), checked_workers(workers)
     cells = config.cells() if shard is None else part_of(config.cells(), shard)
     require_writable(out)
     missing, damaged = cells_to_compute(cells, out, tell)
