@@ -68,8 +68,9 @@ def test_an_answer_comes_so_many_rounds_late(delay: int) -> None:
         assert runs.releases.tolist() == [releases]
 
 
-def test_answers_after_the_last_round_are_never_told() -> None:
-    runs = dpb.simulate(POLICIES[0], ENVIRONMENT, 100, runs=2, seed=3, delay=10**9)
+@pytest.mark.parametrize("delay", [10**9, 2**62])
+def test_answers_after_the_last_round_are_never_told(delay: int) -> None:
+    runs = dpb.simulate(POLICIES[0], ENVIRONMENT, 100, runs=2, seed=3, delay=delay)
     assert runs.releases.tolist() == [0, 0]
     assert runs.plays_at([100]).sum(axis=2).tolist() == [[100], [100]]
 

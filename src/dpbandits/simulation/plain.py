@@ -182,7 +182,7 @@ def drawn_delay(law: DelayLaw, rng: np.random.Generator) -> int:
     Raises:
         ValueError: a user-defined law returned no whole number of at least 0.
     """
-    return whole_number(law.sample(rng), "sample(rng)", 0, NEVER, of="rounds")
+    return min(whole_number(law.sample(rng), "sample(rng)", of="rounds"), NEVER)
 
 
 # Runs.
