@@ -29,6 +29,7 @@ from dpbandits.auditing.report import AuditReport, LevelResult, conclusion, figu
 from dpbandits.auditing.statistical import statistical_level
 from dpbandits.core.privacy import Grid
 from dpbandits.mechanisms import (
+    EachArm,
     LazyForgetful,
     LocalLaplace,
     NoisyMax,
@@ -348,6 +349,12 @@ class Uniform(Coin):
     def __init__(self, arms: int, seed: int = 0) -> None:
         super().__init__(seed, arms)
         self.made.add(arms)
+
+
+def test_a_mechanism_is_made_for_as_many_arms() -> None:
+    one = LazyForgetful(epsilon=ONE, grid=Grid(steps=1))
+    made = run.resolve(lambda arms: EachArm(inner=one, width=arms), None, 3)
+    assert made.width == 3
 
 
 @pytest.mark.long

@@ -19,6 +19,7 @@ from dpbandits.auditing.foreign import (
     arms_for,
     made_once,
     noted,
+    signature_parameters,
     takes_data,
     with_arms,
 )
@@ -93,7 +94,9 @@ def resolve(subject: object, epsilon: Real | None, arms: int | None) -> Any:
         and not takes_data(subject)
     ):
         one = made_once(with_arms(subject, arms_for(subject, arms)))
-        subject = one if isinstance(one, WHITE) else subject
+        if isinstance(one, WHITE):
+            arms = None if "arms" in signature_parameters(subject) else arms
+            subject = one
     if isinstance(subject, WHITE):
         refuse_another_epsilon(subject, epsilon)
         if arms not in (None, getattr(subject, "arms", None)):
