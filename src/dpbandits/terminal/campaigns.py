@@ -637,6 +637,7 @@ def create_key(
             typer.echo(key)
         except OSError as error:
             access.revoke(name)
+            sys.stdout = None  # or it is tried again at exit
             raise ValueError(
                 f"The key could not be shown ({error.strerror}), so it is revoked. Make another "
                 "one, under another name."
