@@ -17,7 +17,7 @@ import dpbandits as dpb
 from dpbandits.core.contexts import FINE
 from dpbandits.mechanisms.cells import ROW, Shape, ShapedBatches, ShapedBlock, largest_reach
 from dpbandits.noise.protocol import Noise
-from dpbandits.policies.contextual import shaping_matrices
+from dpbandits.policies.contextual import LinearLaw, shaping_matrices
 from dpbandits.session import contexts
 from dpbandits.session.contexts import Predictions
 from dpbandits.simulation.compiled.contextual import play_contextual
@@ -107,6 +107,18 @@ def test_contexts_are_refused_where_they_are_not_expected_and_asked_for_where_th
         dpb.simulate(policy(), dpb.Bernoulli([0.5, 0.4]), 10)
     with pytest.warns(UserWarning, match="clicked_before may carry recorded outcomes"):
         dpb.DPLinTS(arms=2, features=["age", "clicked_before"], epsilon=1)
+
+
+@pytest.mark.parametrize("share", [1 + 2e-16, 1.5, -0.5, math.nan])
+def test_what_a_law_draws_by_can_be_saved(monkeypatch: Any, share: float) -> None:
+    monkeypatch.setattr(LinearLaw, "choose", lambda *_: (0, share))
+    s = session()
+    if 0.0 < share < 1.1:
+        s.ask(context=[0.1, 0.2])
+    else:
+        with pytest.raises(ValueError, match="propensity"):
+            s.ask(context=[0.1, 0.2])
+    dpb.Session.from_json(s.to_json(), noise=dpb.SimulatedNoise(2))
 
 
 def test_an_error_while_records_are_added_up_keeps_no_frame_that_has_them(monkeypatch: Any) -> None:

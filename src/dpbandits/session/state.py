@@ -25,7 +25,7 @@ from typing import Annotated, Any, NamedTuple, final
 from msgspec import Meta, Struct
 from msgspec.structs import replace as replaced
 
-from dpbandits.core.inputs import Count, Number, Opaque, shown
+from dpbandits.core.inputs import Count, Number, Opaque, number_within, shown
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.mechanisms.rewards import read_or_none
 from dpbandits.policies.base import Statistics
@@ -1159,6 +1159,8 @@ class View:
         law = plan.law
         if learn:
             arm, propensity = law.choose(context, eligible, self.rng)
+            if propensity is not None and not 0.0 <= propensity <= 1.0:  # rounding, or no share
+                propensity = min(1.0, number_within(propensity, "propensity", 0, 1 + 1e-9))
         else:
             arm, propensity = law.likeliest(context, eligible), 1.0
         label = self.log.state.roster.labels.of(arm)
