@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbandits.core.inputs import MOST, refuse_others, require_one_of, whole_number
+from dpbandits.core.inputs import MOST, MOST_ARMS, refuse_others, require_one_of, whole_number
 from dpbandits.core.privacy import Grid, Guarantee, as_fraction, require_grid
 from dpbandits.noise.protocol import Noise, Selection, Values, laplaces
 
@@ -415,6 +415,10 @@ class EachAction(Each):
     """
 
     actions: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        keep_whole(self, "actions", "actions", MOST_ARMS)
 
     def init(self, coordinates: int) -> Any:
         require_number(coordinates, self.actions, "actions")
