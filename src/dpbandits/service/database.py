@@ -1040,12 +1040,14 @@ class Rows:
         ]
         put(self._connection, tables.contribution, names, rows, "group", "pseudonym")
 
-    def let_go_of_arms(self, uid: str, step: int) -> None:
-        """Nobody keeps an arm that a pending decision from after this step may have chosen."""
+    def hide_decisions(self, uids: Sequence[str], when: float) -> None:
+        """Decisions of the transaction of this time are shown to nobody, and nobody keeps an arm:
+        who came then, and is not learned from, has no row that says so.
+        """
         c, kept = tables.decision.c, tables.contribution
-        who = select(c.pseudonym).where(c.campaign == uid, c.step > step, c.status == "waiting")
-        letting_go = update(kept).where(kept.c.group == self.group, kept.c.pseudonym.in_(who))
-        self._connection.execute(letting_go.values(kept=null()))
+        of_then = update(tables.decision).where(c.campaign.in_(uids), c.asked_at == when)
+        self._connection.execute(of_then.values(step=-1))
+        self._connection.execute(update(kept).where(kept.c.group == self.group).values(kept=null()))
 
     def respond(self, responses: Mapping[str, str]) -> None:
         """Keep replies, for calls that are made again."""

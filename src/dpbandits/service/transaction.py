@@ -774,7 +774,8 @@ class Host:
         restarts, hidden = bool(unseen) or keeps_exact_sums(part.session), list[ReleaseRow]()
         if unseen:
             hidden = rows.releases(part.uid, part.head.before, part.head.step)
-            rows.let_go_of_arms(part.uid, part.head.before)
+            for when in {each.made_at for each in hidden}:
+                rows.hide_decisions(self._uids, when)
         part.begin({}, {})
         drop_unread(part.session)
         if restarts:

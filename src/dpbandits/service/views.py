@@ -309,7 +309,8 @@ def participants_in(tx: Transaction, part: Part) -> str:
 
 def is_seen(part: Part, step: int) -> bool:
     """Whether rows of this step are shown: not those of a transaction that was never witnessed."""
-    return not any(first <= step <= last for first, last in part.head.parsed["unseen"])
+    unseen = part.head.parsed["unseen"]
+    return step >= 0 and not any(first <= step <= last for first, last in unseen)
 
 
 def ledger_of(tx: Transaction, part: Part) -> list[models.LedgerLine]:

@@ -448,11 +448,14 @@ class Shifting(Counted):
         return int(exact[0]) + by
 
 
+KEPT: dict[str, Any] = {"sticky": True, "privacy_unit": "user", "max_contributions": 2}
 UNSEEN: dict[str, dict[str, Any]] = {
     "decisions": {},
     "shares": {"min_share": 0.1},
     "suspended arms": {"guardrail": dpb.Guardrail("refunds", limit=0.2)},
-    "arms that are kept": {"sticky": True, "privacy_unit": "user", "max_contributions": 2},
+    "arms that are kept": KEPT,
+    "arms that are kept, in other segments": {**KEPT, "segments": ["DE", "FR"]},
+    "arms of people who are not learned from": {**KEPT, "max_contributions": 1},
 }
 
 
@@ -464,30 +467,39 @@ def test_nothing_that_came_of_an_unseen_release_is_seen(
     it shows is the same: of the decisions that it made from that, of shares, and of arms.
     """
     options, seen, names = UNSEEN[kind], list[Any](), re.compile("[0-9a-f]{32}")
+    latest = range(170, 190)  # some have come before
     reward, users = (1, 0.15) if "guardrail" in options else 1, "sticky" in options
 
-    def ask(campaign: Any, whom: str) -> list[Any]:
-        if users:
-            return [campaign.ask(user=f"{whom} {n}").action for n in range(20)]
-        return [each.action for each in campaign.ask(20)]
+    def visits(people: range) -> list[dict[str, Any]]:
+        if not users:
+            return [{"count": len(people)}]
+        where = options.get("segments", [None])
+        return [{"count": 1, "user": n, "segment": each} for each in where for n in people]
+
+    def ask(campaign: Any, people: range) -> list[Any]:
+        return [each for visit in visits(people) for each in campaign.ask(**visit)]
 
     for by in (30_000, -30_000):
         backend, clock, path = Database("memory:"), Time(), tmp_path / f"{by}"
         store = store_of(backend, path, clock=clock, noise=Counted())
         policy = dpb.DPRateIMED(arms=["a", "b", "c"], epsilon=1, first=60)
         campaign: Any = store.create("c", policy, seed=2, **WAITED, **options)
-        asked = [campaign.ask(user=n) for n in range(180)] if users else campaign.ask(180)
+        asked = ask(campaign, range(180))
         campaign.tell_many([(each, reward) for each in asked])
+        if users:
+            campaign.pause_arm("a")  # whoever kept it gets another one
         clone = store_of(copied(backend), path, clock=clock, noise=Shifting(by))["c"]
         clock.now += 61
         with monkeypatch.context() as patch:
             overtaken(patch, clone, campaign.settle)
-            visits = [{"user": f"new {n}"} for n in range(20)] if users else [{"count": 20}]
-            clone._calls.host._queue.extend(QueuedCall(Ask(**each)) for each in visits)
+            clone._calls.host._queue.extend(QueuedCall(Ask(**each)) for each in visits(latest))
             with pytest.raises(WitnessError, match="two copies"):
                 clone.settle()
-        assert inside(clone, lambda part, rows: len(rows.releases(part.uid, 0, 9))) > 1
-        shown = everything(clone) | {"next": ask(clone, "new"), "later": clone.recent()}
+        parts = [clone[name] for name in clone.segments] or [clone]
+        for part in parts:
+            assert inside(part, lambda part, rows: len(rows.releases(part.uid, 0, 9))) > 1
+            assert [line.kind for line in part.ledger] == ["lost"]
+        actions = [each.action for each in ask(clone, latest)]
+        shown = everything(clone) | {"next": actions, "later": [part.recent() for part in parts]}
         seen.append(names.sub("", str(shown)))
-        assert [line.kind for line in clone.ledger] == ["lost"]
     assert seen[0] == seen[1]
