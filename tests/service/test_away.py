@@ -203,6 +203,27 @@ def test_however_many_nobody_got_they_are_void(far: Make, monkeypatch: pytest.Mo
     assert trial.pending == 1
 
 
+def test_what_cannot_be_made_void_keeps_nothing_else_from_it(
+    far: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a campaign that alone is at fault."""
+    trial, sent, stuck = far(fallback="blue"), list[bytes](), list[bytes]()
+    handle = trial.faults.handle_async_request
+
+    async def handled(request: httpx.Request) -> httpx.Response:
+        sent.append(request.content)  # with the key of the ask
+        return httpx.Response(500) if sent[-1] in stuck else await handle(request)
+
+    monkeypatch.setattr(trial.faults, "handle_async_request", handled)
+    trial.faults.next = ["done"] * 4
+    for _ in range(2):
+        trial("ask", user="anna")
+    stuck.append(sent[-1])
+    for _ in range(3):
+        trial("tell", trial("ask", user="anna"), 1)
+    assert trial.pending == 1, "that one alone"
+
+
 def test_what_has_succeeded_does_not_fail_for_what_nobody_got(far: Make) -> None:
     trial = far(fallback="blue")
     trial.faults.next = ["done", "done", "", "strange"]

@@ -12,7 +12,7 @@ import math
 import re
 import secrets
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -187,7 +187,7 @@ class Requests:
         self.fallback: str | int | None = fallback if arm is None else arm
         self._tries = TRIES if self.fallback is None else FALLBACK_TRIES
         self._reply, self._pause = reply, pause
-        self.owed = dict[AskName, Ask]()  # which may have made decisions that nobody got
+        self.owed = OrderedDict[AskName, Ask]()  # which may have made decisions that nobody got
         # the newest ones that were answered, and that are made void
         self.got, self.void = (deque[AskName](maxlen=MOST_KNOWN) for _ in range(2))
 
@@ -446,7 +446,7 @@ class Requests:
         which they are.
         """
         try:
-            name, ask = self.owed.popitem()
+            name, ask = self.owed.popitem(last=False)
         except KeyError:
             return
         self.void.append(name)
