@@ -779,7 +779,8 @@ class Host:
         part.begin({}, {})
         drop_unread(part.session)
         if restarts:
-            restart_policy(part.session, min((each.asked for each in hidden), default=None))
+            arms = ((at, each.asked) for each in hidden for at in json.loads(each.coordinates))
+            restart_policy(part.session, set(arms))
             if part.contexts is not None:
                 part.contexts.restart()
         unseen = [*part.head.parsed["unseen"], *unseen]

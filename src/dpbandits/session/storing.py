@@ -8,7 +8,7 @@ number of earlier decisions.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 from secrets import token_bytes
@@ -457,20 +457,20 @@ def keeps_exact_sums(session: Session) -> bool:
     return not session._vault.mechanism.public_memory
 
 
-def restart_policy(session: Session, unseen_from: int | None = None) -> None:
+def restart_policy(session: Session, unseen: Collection[tuple[int, int]] = ()) -> None:
     """Restart the policy; decisions keep their numbers. Nothing may be pending or open.
 
     Args:
-        unseen_from: how many decisions had been made at the first of the releases that nobody is to
-            see: whom a guardrail suspended since is in play again, and traffic is counted anew.
+        unseen: the arms of releases that nobody is to see, each with how many decisions had been
+            made: whom a guardrail suspended then is in play again, and traffic is counted anew.
     """
     now = session._current.folded()
     fresh = session._first_state(session.policy, session._state.assignment)
     roster, traffic = now.roster, now.traffic
-    if unseen_from is not None:
+    if unseen:
         traffic = fresh.traffic
         for arm, asked, suspended in now.harm.alarms if now.harm else ():
-            if suspended and asked >= unseen_from and roster.status[arm] == "paused":
+            if suspended and (arm, asked) in unseen and roster.status[arm] == "paused":
                 roster = roster.with_status(arm, "active")
     state = replaced(
         fresh,

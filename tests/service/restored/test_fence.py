@@ -503,3 +503,25 @@ def test_nothing_that_came_of_an_unseen_release_is_seen(
         shown = everything(clone) | {"next": actions, "later": [part.recent() for part in parts]}
         seen.append(names.sub("", str(shown)))
     assert seen[0] == seen[1]
+
+
+def test_who_was_seen_to_be_suspended_stays_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release that nobody sees comes after one that was seen, and no decision between them."""
+    backend, path = Database("memory:"), tmp_path / "witness"
+    store, rail = store_of(backend, path), dpb.Guardrail("refunds", limit=0.2)
+    policy = dpb.DPRateIMED(arms=["a", "b", "c"], epsilon=1, first=60)
+    campaign: Any = store.create("c", policy, seed=2, guardrail=rail)
+    pairs: dict[int, list[Any]] = {0: [], 1: [], 2: []}
+    for each in campaign.ask(180):
+        pairs[each.action].append((each, (1, each.action == 0)))
+    campaign.tell_many(pairs[0])
+    arms = campaign.arms
+    assert [arm.status for arm in arms] == ["paused", "active", "active"]
+    clone = store_of(copied(backend), path)["c"]
+    overtaken(monkeypatch, clone, lambda: campaign.tell_many(pairs[1]))
+    with pytest.raises(WitnessError, match="two copies"):
+        clone.tell_many(pairs[1])
+    monkeypatch.undo()
+    assert (clone.generation, clone.arms) == (2, arms)
