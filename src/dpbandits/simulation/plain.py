@@ -182,7 +182,10 @@ def drawn_delay(law: DelayLaw, rng: np.random.Generator) -> int:
     Raises:
         ValueError: a user-defined law returned no whole number of at least 0.
     """
-    return min(whole_number(law.sample(rng), "sample(rng)", of="rounds"), NEVER)
+    late = law.sample(rng)
+    if type(late) is not int or late < 0:  # checked first, because every answer is drawn
+        late = whole_number(late, "sample(rng)", of="rounds")
+    return min(late, NEVER)
 
 
 # Runs.
