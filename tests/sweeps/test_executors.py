@@ -89,7 +89,7 @@ def test_shards_copied_into_one_folder_are_the_sweep(tiny: Results, tmp_path: Pa
     whole = run_sweep(tiny.config, tmp_path / "all", workers=1)
     assert whole.computed == 0
     same(whole, tiny)
-    for wrong in ((0, 3), (4, 3), (13, 20), "1/3"):  # of twelve cells
+    for wrong in ((0, 3), (4, 3), (13, 20), "1/3", 3):  # of twelve cells
         with pytest.raises(ValueError, match="i at most 12"):
             run_sweep(tiny.config, tmp_path, shard=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="workers=0 to be a whole number"):

@@ -95,7 +95,8 @@ def run_sweep(
 
 def part_of(cells: list[Cell], shard: tuple[int, int]) -> list[Cell]:
     """Every n-th cell, from the i-th on."""
-    i, n = map(as_int, shard) if len(shard) == 2 else (None, None)
+    is_pair = isinstance(shard, (tuple, list)) and len(shard) == 2
+    i, n = map(as_int, shard) if is_pair else (None, None)
     if i is None or n is None or not 1 <= i <= min(n, len(cells)):
         raise ValueError(
             f"Expected shard (i, n) with 1 ≤ i ≤ n, and i at most {len(cells)}, the number of "
