@@ -95,10 +95,8 @@ class Results:
             LookupError: there is no such cell.
         """
         wanted = None if epsilon is None else float(as_fraction(epsilon, "epsilon"))
-        key, known = (
-            (label, environment, wanted),
-            [(c.label, c.setting, c.epsilon) for c in self.cells],
-        )
+        key = label, environment, wanted
+        known = [(cell.label, cell.setting, cell.epsilon) for cell in self.cells]
         if key not in known:
             given = f"{label!r} in {environment!r} at ε = {shown(epsilon)}"
             raise LookupError(f"No cell {given}; there are {', '.join(map(str, known))}.")
