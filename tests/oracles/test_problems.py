@@ -95,5 +95,5 @@ def test_bad_weights_and_actions(kind: str) -> None:
     action = problem.best(np.ones(problem.arms))
     assert problem.checked(np.array(action[::-1])) == action
     with pytest.raises(ValueError, match="an arm is repeated"):
-        problem.checked((action[0], action[0]))
+        problem.value((action[0], action[0]), np.ones(problem.arms))
     assert not problem.contains(())

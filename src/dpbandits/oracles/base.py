@@ -289,11 +289,11 @@ class DecisionSet(ABC):
         Args:
             action: arms of the super arm.
             means: the arms' expected rewards, shape (arms,).
+
+        Raises:
+            ValueError: not a super arm of this set, or means of another shape.
         """
-        arms = tuple(
-            whole_number(arm, "arm", 0, self.arms - 1) for arm in listed(action, "action", "arms")
-        )
-        return self._value(arms, checked_weights(means, self.arms, "means"))
+        return self._value(self.checked(action), checked_weights(means, self.arms, "means"))
 
     @final
     def optimum(self, means: ArrayLike) -> float:

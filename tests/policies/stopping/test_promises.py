@@ -71,8 +71,8 @@ def test_stops_within_the_theorem_on_a_grid() -> None:
             if t / inverse / 2 >= need:  # in ranges 2R, grid 1
                 break
         assert t <= bound, (alpha, beta, eps, inverse)
-    # [D] as printed it cannot hold here
-    assert stopping_time_bound(1.0, 1.0, alpha=0.99, beta=0.08, epsilon=1) < 1
+    with pytest.raises(ValueError, match="mean"):  # [D] as printed: below one value here
+        stopping_time_bound(1.0, 1.0, alpha=0.99, beta=0.08, epsilon=1)
     assert stopping_time_bound(0.0, 1.0, alpha=0.5, beta=0.05, epsilon=1) == math.inf
 
 

@@ -57,7 +57,7 @@ def stopping_time_bound(
         The bound; infinite for a mean of 0.
 
     Raises:
-        ValueError: an argument out of its range, or R <= alpha·|mean|.
+        ValueError: an argument out of its range, or R < e·alpha·|mean|.
 
     Example:
         >>> round(stopping_time_bound(0.5, 1.0, alpha=0.5, beta=0.05, epsilon=1))
@@ -66,7 +66,8 @@ def stopping_time_bound(
     width, epsilon = positive(width=width, epsilon=epsilon)
     alpha = number_within(alpha, "alpha", 0, 1, "()")
     beta = number_within(beta, "beta", 0, 1, "()")
-    mean = number_within(mean, "mean", -width / alpha, width / alpha, "()")
+    largest = width / (math.e * alpha)
+    mean = number_within(mean, "mean", -largest, largest)
     inverse = width / abs(mean) if mean else math.inf
     if math.isinf(inverse):
         return math.inf
