@@ -47,6 +47,7 @@ Attack = list[tuple[Any, ...]]
 REFUSALS = {
     "EditedRowsError",
     "StoreError",
+    "LedgerError",  # by the database's own rule, where the ledger was edited
     "DecisionError",  # an ask that is made again with its key, once a fence gave up what it got
     "ValueError",  # under its key lies another call's reply
     "UnknownCampaignError",
