@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpbandits import DPSE, LDPKLUCB, AdaCUCB
+from dpbandits import DPKLUCB, DPSE, LDPKLUCB, AdaCUCB
 from dpbandits.core.errors import ConfigError
+from dpbandits.policies.base import PrivatePolicy
 from dpbandits.sweeps import load_config
 
 Write = Callable[..., Path]
@@ -109,7 +110,17 @@ def test_every_law_builds(write: Write, tmp_path: Path) -> None:
     }
 
 
+class Unmade(DPKLUCB):
+    def validate(self) -> None:
+        raise LookupError("no such table")
+
+
+class NoAbout(PrivatePolicy):
+    pass
+
+
 LINEAR = 'law = "bernoulli"\nmeans = [0.75, 0.5, 0.25]'
+HUGE = "1" + "0" * 30
 MISTAKES = {
     'class = "DPKLUCB"|class = "DPKLUBC"': [
         "policies.0: There is no policy 'DPKLUBC' (did you mean DPKLUCB"
@@ -144,10 +155,28 @@ MISTAKES = {
     ],
     'name = "tiny"|name = "a/b"': ["name", "'a/b'"],
     'name = "tiny"|name = ': ["not a readable TOML", "line 2"],
+    'name = "tiny"|name = ' + "[" * 5000: [],
+    f"rounds = 3000|rounds = {HUGE}": [],
+    "rounds = 3000|rounds = 1" + "0" * 5000: [],
+    "means = [0.75, 0.5|means = [true, 0.5": [],
+    LINEAR + f'|law = "equal_gaps"\nbest = 0.9\ngap = 0.1\narms = {HUGE}': [],
+    LINEAR + "|means = [0.75, 0.5, 0.25]": [],
+    '"DPSE"|"DPSE"\ngrid = true': [],
+    '"DPSE"|"tests.sweeps.test_config:Unmade"': [
+        "(tests.sweeps.test_config:Unmade): LookupError: no such table"
+    ],
+    '"DPSE"|"tests.sweeps.test_config:NoAbout"': [
+        "about: ClassVar",
+        "tests.sweeps.test_config:NoAbout says nothing",
+    ],
+    **{
+        f'"DPSE"|"{name}"': []
+        for name in ("DPLinTS", "nowhere:Mine", "my-file:Mine", "tests.sweeps.test_config:cells")
+    },
 }
 
 
-@pytest.mark.parametrize("edit", MISTAKES)
+@pytest.mark.parametrize("edit", MISTAKES, ids=range(len(MISTAKES)))
 def test_mistakes_name_file_and_field(write: Write, edit: str) -> None:
     old, new = edit.split("|")
     path = write(edits={old: new})

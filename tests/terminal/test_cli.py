@@ -89,15 +89,10 @@ def test_results_go_to_a_folder_of_the_sweeps_name(
 
 def test_a_wrong_sweep_file_is_one_line(tmp_path: Path) -> None:
     sweep = tmp_path / "small.toml"
-    for old, new, part in (
-        ("[0.7, 0.5]", "[0.7, 5]", "entry 1 is 5.0"),
-        ('"DPKLUCB"', '"DPKLUCP"', "did you mean DPKLUCB"),
-        ("runs = 6", "runs =", "TOML"),
-    ):
-        sweep.write_text(SWEEP.replace(old, new))
-        line = one_line(dpbandits("run", str(sweep)))
-        assert str(sweep) in line
-        assert part in line
+    sweep.write_text(SWEEP.replace('"DPKLUCB"', '"DPKLUCP"'))
+    line = one_line(dpbandits("run", str(sweep)))
+    assert str(sweep) in line
+    assert "did you mean DPKLUCB" in line
 
 
 @pytest.mark.long

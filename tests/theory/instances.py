@@ -1,10 +1,13 @@
 """Twelve instances of each field, and the policies whose bounds are numbers."""
 
 from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import dpbandits as dpb
 from dpbandits.oracles import DecisionSet
+from dpbandits.policies import POLICIES
 
 ARMS: tuple[tuple[float, ...], ...] = (
     (0.75, 0.625, 0.5, 0.375, 0.25),
@@ -60,86 +63,66 @@ Maker = Callable[[Any, Any, int], dpb.Policy]
 """A policy of an instance (its number of arms, or its problem), epsilon and horizon."""
 
 
+def make(name: str, options: dict[str, Any], given: Any, epsilon: Any, rounds: int) -> dpb.Policy:
+    """A policy by its name. horizon=True: of as many rounds as are played. An option may be a
+    function of the problem.
+    """
+    cls = POLICIES[name.partition(",")[0]]
+    takes = {field.name for field in fields(cls)}
+    how = {key: value(given) if callable(value) else value for key, value in options.items()}
+    how |= dict.fromkeys(takes & {"epsilon", "rho"}, epsilon)
+    how |= {"horizon": rounds} if "horizon" in options else {}
+    return cls(**{next(of for of in ("problem", "actions", "arms") if of in takes): given}, **how)
+
+
+def made(plain: str, **others: dict[str, Any]) -> dict[str, Maker]:
+    every = {name: dict[str, Any]() for name in plain.split()} | others
+    return {name: partial(make, name, options) for name, options in every.items()}
+
+
 def exact_sum(problem: DecisionSet) -> bool:
     """What the ways of our own to ask and to add up are proved for."""
     return problem.linear and problem.alpha == 1
 
 
-BANDITS: dict[str, Maker] = {
-    "UCB1": lambda k, e, t: dpb.UCB1(arms=k),
-    "KLUCB": lambda k, e, t: dpb.KLUCB(arms=k),
-    "KLUCB, c = 3": lambda k, e, t: dpb.KLUCB(arms=k, c=3),
-    "AnytimeLazyUCB": lambda k, e, t: dpb.AnytimeLazyUCB(arms=k, epsilon=e),
-    "AnytimeLazyUCB, bits": lambda k, e, t: dpb.AnytimeLazyUCB(arms=k, epsilon=e, grid=1),
-    "AdaPUCB": lambda k, e, t: dpb.AdaPUCB(arms=k, epsilon=e),
-    "AdaPKLUCB": lambda k, e, t: dpb.AdaPKLUCB(arms=k, epsilon=e),
-    "AdaCUCB": lambda k, e, t: dpb.AdaCUCB(arms=k, rho=e),
-    "DPKLUCB": lambda k, e, t: dpb.DPKLUCB(arms=k, epsilon=e),
-    "DPKLUCB, short": lambda k, e, t: dpb.DPKLUCB(arms=k, epsilon=e, first=1, alpha=1.1),
-    "DPKLUCB, robust": lambda k, e, t: dpb.DPKLUCB(arms=k, epsilon=e, preset="robust"),
-    "LDPUCB": lambda k, e, t: dpb.LDPUCB(arms=k, epsilon=e),
-    "LDPKLUCB": lambda k, e, t: dpb.LDPKLUCB(arms=k, epsilon=e),
-    "LDPKLUCB, c = 3": lambda k, e, t: dpb.LDPKLUCB(arms=k, epsilon=e, c=3),
-    "DPUCB": lambda k, e, t: dpb.DPUCB(arms=k, epsilon=e, horizon=t),
-    "DPUCB, published": lambda k, e, t: dpb.DPUCB(arms=k, epsilon=e, horizon=t, preset="published"),
-    "HybridUCB": lambda k, e, t: dpb.HybridUCB(arms=k, epsilon=e),
-    "HybridUCB, published": lambda k, e, t: dpb.HybridUCB(arms=k, epsilon=e, preset="published"),
-    "SuccessiveElimination": lambda k, e, t: dpb.SuccessiveElimination(arms=k, horizon=t),
-    "DPSE": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, horizon=t),
-    "DPSE, beta": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, beta=0.001),
-    "DPSE, doubling": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e),
-    "DPSE, squaring": lambda k, e, t: dpb.DPSE(arms=k, epsilon=e, preset="squared"),
-    "SparseVectorSE": lambda k, e, t: dpb.SparseVectorSE(arms=k, epsilon=e, horizon=t),
-    "SparseVectorSE, arms": lambda k, e, t: dpb.SparseVectorSE(
-        arms=k, epsilon=e, horizon=t, preset="arms"
-    ),
-    "SparseVectorSE, one": lambda k, e, t: dpb.SparseVectorSE(
-        arms=k, epsilon=e, horizon=t, preset="one"
-    ),
-    "FollowTheLeader": lambda k, e, t: dpb.FollowTheLeader(actions=k),
-    "DecreasingHedge": lambda k, e, t: dpb.DecreasingHedge(actions=k),
-    "TreeFTRL": lambda k, e, t: dpb.TreeFTRL(actions=k, epsilon=e, horizon=t),
-    "TreeFTRL, published": lambda k, e, t: dpb.TreeFTRL(
-        actions=k, epsilon=e, horizon=t, preset="published"
-    ),
-    "RNMFTNL": lambda k, e, t: dpb.RNMFTNL(actions=k, epsilon=e),
-    "RNMFTNL, published": lambda k, e, t: dpb.RNMFTNL(actions=k, epsilon=e, preset="published"),
-    "RNMFTNL, exponential": lambda k, e, t: dpb.RNMFTNL(
-        actions=k, epsilon=e, selection="exponential"
-    ),
-    "RNMFTNL, permute": lambda k, e, t: dpb.RNMFTNL(
-        actions=k, epsilon=e, selection="permute-and-flip"
-    ),
-    "NaiveFTNL": lambda k, e, t: dpb.NaiveFTNL(actions=k, epsilon=e),
-    "PrefixExponential": lambda k, e, t: dpb.PrefixExponential(actions=k, epsilon=e),
-}
-
-ON_MATROIDS: dict[str, Maker] = {
-    "OMM": lambda p, e, t: dpb.OMM(problem=p),
-    "KLOSM": lambda p, e, t: dpb.KLOSM(problem=p),
-    "DPUCBMAT": lambda p, e, t: dpb.DPUCBMAT(problem=p, epsilon=e),
-}
-
-ON_SUPER_ARMS: dict[str, Maker] = {
-    "CUCB": lambda p, e, t: dpb.CUCB(problem=p),
-    "LazyCUCB": lambda p, e, t: dpb.LazyCUCB(problem=p, epsilon=e),
-    "CUCBDP": lambda p, e, t: dpb.CUCBDP(problem=p, epsilon=e, horizon=t),
-    "CUCBDP, published": lambda p, e, t: dpb.CUCBDP(
-        problem=p, epsilon=e, horizon=t, preset="published"
-    ),
-    "CUCBDPMax": lambda p, e, t: dpb.CUCBDPMax(problem=p, epsilon=e, horizon=t),
-    "CUCBLDP1": lambda p, e, t: dpb.CUCBLDP1(problem=p, epsilon=e),
-    "CUCBLDP1, published": lambda p, e, t: dpb.CUCBLDP1(
-        problem=p, epsilon=e, horizon=t, preset="published"
-    ),
-    "CUCBLDP2": lambda p, e, t: dpb.CUCBLDP2(problem=p, epsilon=e),
-    "CUCBLDP2, undecided": lambda p, e, t: dpb.CUCBLDP2(
-        problem=p, epsilon=e, ask="undecided" if exact_sum(p) else "least"
-    ),
-    "CUCBLDP2, joint": lambda p, e, t: dpb.CUCBLDP2(
-        problem=p, epsilon=e, radius="joint" if exact_sum(p) else "sum"
-    ),
-    "CUCBLDP2, published": lambda p, e, t: dpb.CUCBLDP2(
-        problem=p, epsilon=e, horizon=t, preset="published"
-    ),
-}
+KNOWN, PUBLISHED = {"horizon": True}, {"preset": "published"}
+BANDITS = made(
+    "UCB1 KLUCB AnytimeLazyUCB AdaPUCB AdaPKLUCB AdaCUCB DPKLUCB LDPUCB LDPKLUCB HybridUCB RNMFTNL "
+    "FollowTheLeader DecreasingHedge NaiveFTNL PrefixExponential",
+    **{
+        "KLUCB, c = 3": {"c": 3},
+        "AnytimeLazyUCB, bits": {"grid": 1},
+        "DPKLUCB, short": {"first": 1, "alpha": 1.1},
+        "DPKLUCB, robust": {"preset": "robust"},
+        "LDPKLUCB, c = 3": {"c": 3},
+        "DPUCB": KNOWN,
+        "DPUCB, published": KNOWN | PUBLISHED,
+        "HybridUCB, published": PUBLISHED,
+        "SuccessiveElimination": KNOWN,
+        "DPSE": KNOWN,
+        "DPSE, beta": {"beta": 0.001},
+        "DPSE, doubling": {},
+        "DPSE, squaring": {"preset": "squared"},
+        "SparseVectorSE": KNOWN,
+        "SparseVectorSE, arms": KNOWN | {"preset": "arms"},
+        "SparseVectorSE, one": KNOWN | {"preset": "one"},
+        "TreeFTRL": KNOWN,
+        "TreeFTRL, published": KNOWN | PUBLISHED,
+        "RNMFTNL, published": PUBLISHED,
+        "RNMFTNL, exponential": {"selection": "exponential"},
+        "RNMFTNL, permute": {"selection": "permute-and-flip"},
+    },
+)
+ON_MATROIDS = made("OMM KLOSM DPUCBMAT")
+ON_SUPER_ARMS = made(
+    "CUCB LazyCUCB CUCBLDP1 CUCBLDP2",
+    **{
+        "CUCBDP": KNOWN,
+        "CUCBDP, published": KNOWN | PUBLISHED,
+        "CUCBDPMax": KNOWN,
+        "CUCBLDP1, published": KNOWN | PUBLISHED,
+        "CUCBLDP2, undecided": {"ask": lambda p: "undecided" if exact_sum(p) else "least"},
+        "CUCBLDP2, joint": {"radius": lambda p: "joint" if exact_sum(p) else "sum"},
+        "CUCBLDP2, published": KNOWN | PUBLISHED,
+    },
+)

@@ -9,38 +9,50 @@ import numpy as np
 import polars as pl
 import pytest
 
+import dpbandits as dpb
+from dpbandits.policies.named import POLICIES
 from papers.evidence import CellSetting, Evidence, mean_of, ratio_of
 from papers.paper import MEASURES, Claim, judge
-from tests.papers.measures import (
-    TrueAndMutant,
-    runs_of,
-    test_growth,
-    test_returns,
-    test_theorems,
-    word,
-)
+from tests.papers.measures import TrueAndMutant, runs_of, test_growth, word
 
-ENDS = {
-    ("A", 0.1): 1000.0,
-    ("A", 1.0): 500.0,
-    ("B", 0.1): 6000.0,
-    ("B", 1.0): 3500.0,
-    ("Level", 0.1): 410.0,
-    ("Level", 1.0): 400.0,
-}
-SHARES = {250: 0.5, 500: 0.9, 750: 1.0, 1000: 1.0}
+QUARTERS = {250: 0.5, 500: 0.9, 750: 1.0, 1000: 1.0}
+LOGS = {100: 2 / 3, 1000: 1.0}  # regret in proportion to ln T
+ADDED = {"one": (400.0, 100.0), "two": (460.0, 160.0), "three": (1000.0, 160.0)}
+"""Of a private policy and its twin, by environment: privacy adds 300, 300 and 840."""
+
+Played = tuple[str, str, float | None, float, dict[int, float]]
+PLAYED: list[Played] = [
+    *(
+        (label, place, epsilon, end, QUARTERS)
+        for place in ("one", "two")
+        for label, ends in {"A": (1000, 500), "B": (6000, 3500), "Level": (410, 400)}.items()
+        for epsilon, end in zip((0.1, 1.0), ends, strict=True)
+    ),
+    *(("Line", "one", epsilon, 200 / epsilon, LOGS) for epsilon in (0.5, 1.0, 2.0, 4.0)),
+    *(
+        ("Bent", "one", epsilon, end, {100: 0.1, 1000: 1.0})
+        for epsilon, end in {0.5: 100, 1.0: 300, 2.0: 90, 4.0: 310}.items()
+    ),
+    ("Open", "one", None, 100, LOGS),
+    *(("Added", place, 0.5, ends[0], LOGS) for place, ends in ADDED.items()),
+    *(("Free", place, None, ends[1], LOGS) for place, ends in ADDED.items()),
+    *(
+        (label, "one", 0.1, end, {500: 0.9, 1000: 1.0})
+        for label, end in {"Tiny": 1, "Low": 50, "High": 900}.items()
+    ),
+]
+"""Labels, environments, epsilons, regrets at the end, and shares of them at rounds."""
 
 
 def evidence(runs: int = 20, noise: float = 0.02) -> Evidence:
-    """Regrets that end at `ENDS`, with relative noise, in two environments."""
-    rng = np.random.default_rng(7)
-    return Evidence(
-        pl.concat(
-            runs_of(label, end * (1 + noise * rng.standard_normal(runs)), SHARES, place, epsilon)
-            for place in ("one", "two")
-            for (label, epsilon), end in ENDS.items()
-        )
-    )
+    """Regrets that end at what `PLAYED` says, with relative noise."""
+    rng, lazy = np.random.default_rng(7), dpb.AnytimeLazyUCB(arms=2, epsilon="1/10")
+    frames = [
+        runs_of(label, end * (1 + noise * rng.standard_normal(runs)), shares, place, epsilon)
+        for label, place, epsilon, end, shares in PLAYED
+    ]
+    policies = {(label, CellSetting("one", 0.1)): lazy for label in ("Tiny", "Low", "High")}
+    return Evidence(pl.concat(frames), {"one": dpb.Bernoulli([0.7, 0.5])}, policies)
 
 
 NAMED = {"id": "c", "statement": "s", "where": "w"}
@@ -53,6 +65,18 @@ ZERO = RULE | {"means": [0.0]}
 SLOPE = {"along": "budget", "values": [1, 0.1], "at_least": 0.1, "runs": 100}
 LATE = {"label": "A", "at_most": 0.001}, {"label": "A", "at_least": 0.05}
 ONE_RULE, BOTH_RULES = ["DPExponentialNAS"], ["DPNAS", "DPExponentialNAS"]
+LINE, BENT = {"labels": ["Line"]}, {"labels": ["Bent"]}
+PRICE = {"labels": ["Added"], "without": "Free", "against": ["one"], "within": 1.2}
+OVER, TWO = LINE | {"under": "Open"}, {"environments": ["two"]}
+RATIO = {"over": "Line", "under": "Open", "optimum": 2.0}
+SHARE = LINE | {"optimum": 2.0}
+LOW = {"labels": ["Low"]}
+HALF = LOW | {"share": 0.5}
+FIRST = {"arms": 2, "beta": 0.1, "runs": 100, "along": "gap", "values": [0.2, 0.1]}
+GROWS = FIRST | {"at_least": 1.0, "at_most": 4.0}
+FLOOR = {"means": [0.5], "alphas": [0.5], "beta": 0.05, "runs": 100}
+PRIVATE = {"rules": ["DPNAS"], "budgets": [1.0]}
+WITHIN = {"environments": ["one"]}
 TRUE_AND_MUTANT: TrueAndMutant = [
     ("regret_ratio", B_OVER_A | {"at_least": 5}, B_OVER_A | {"at_least": 6.5}),
     ("regret_ratio", A_OVER_B | {"at_most": 0.2}, A_OVER_B | {"at_most": 0.15}),
@@ -73,16 +97,21 @@ TRUE_AND_MUTANT: TrueAndMutant = [
     ("halts_right", RULE | {"rules": BOTH_RULES}, ZERO | {"rules": ONE_RULE}),
     ("stops_in_time", RULE | {"rule": ONE_RULE[0]}, ZERO | {"rule": ONE_RULE[0]}),
     ("extra_values_slope", SLOPE | {"at_most": 1.2}, SLOPE | {"at_most": 0.6}),
+    # 1 − 400/2000 = 0.8 at the smallest ε
+    ("share_of_optimum", SHARE | {"at_least": 0.78}, SHARE | {"at_least": 0.85}),
+    ("return_ratio", RATIO | {"at_least": 0.8}, RATIO | {"at_least": 0.9}),  # 1.6 over 1.9
+    ("price_ratio", OVER | {"at_most": 4.5}, OVER | {"at_most": 3.5}),  # 400 to 50 over 100
+    ("price_between_environments", PRICE | TWO, PRICE | {"environments": ["three"]}),
+    ("log_rate", LINE | {"share": 0.1, "within": 1.1}, BENT | {"share": 0.1, "within": 1.1}),
+    ("straight_line", LINE | {"at_least": 0.9}, BENT | {"at_least": 0.9}),
+    ("log_growth", HALF | {"at_least": 0.75, "at_most": 1.25}, HALF | {"at_most": 0.75}),
+    ("below_bound", LOW, {"labels": ["High"]}),
+    ("within_minimax", LOW | WITHIN, {"labels": ["Tiny"], **WITHIN}),
+    ("identification_growth", GROWS, GROWS | {"at_least": 0.1, "at_most": 0.8}),
+    ("takes_more_than_floor", FLOOR | PRIVATE, FLOOR | {"rules": ["NAS"], "budgets": [0.0001]}),
 ]
-
-
-TABLES: list[tuple[Callable[[], Evidence], TrueAndMutant]] = [
-    (evidence, TRUE_AND_MUTANT),
-    (test_growth.evidence, test_growth.TRUE_AND_MUTANT),
-    (test_returns.evidence, test_returns.TRUE_AND_MUTANT),
-    (test_theorems.evidence, test_theorems.TRUE_AND_MUTANT),
-]
-CASES = [(given, *case) for given, cases in TABLES for case in cases]
+CASES = [(evidence, *case) for case in TRUE_AND_MUTANT]
+CASES += [(test_growth.evidence, *case) for case in test_growth.TRUE_AND_MUTANT]
 
 
 @pytest.mark.parametrize(("given", "measure", "true", "mutant"), CASES)
@@ -179,3 +208,25 @@ def test_regret_is_read_at_the_last_kept_round_of_the_share() -> None:
     given, setting = evidence(noise=0.0), CellSetting("one", 0.1)
     assert given.at("A", setting)[0] == 1000
     assert given.at("A", setting, 0.5)[0] == given.at("A", setting, 0.74)[0] == 900
+
+
+def test_a_claim_whose_data_is_missing_is_not_attempted() -> None:
+    for what in ({"environments": ["films"]}, {"under": "Nobody"}):
+        arguments = RATIO | {"at_least": 0.8} | what
+        assert word(evidence(), "return_ratio", needs="films", **arguments) == "not attempted"
+        with pytest.raises(LookupError):
+            word(evidence(), "return_ratio", **arguments)
+
+
+def test_pulls_of_an_elimination_that_goes_on_for_too_long_are_not_within(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {"arms": 2, "gaps": [0.4], "budgets": [10.0], "beta": 0.1}
+    given |= {"rounds": 40_000, "runs": 300}
+    assert word(evidence(), "pulls_within", **given) == "reproduced"
+
+    def slow(epsilon: float, **more: object) -> object:
+        return dpb.DPSE(epsilon="1/300", **more)  # type: ignore[arg-type]
+
+    monkeypatch.setitem(POLICIES, "DPSE", slow)  # type: ignore[arg-type]
+    assert word(evidence(), "pulls_within", **given) == "differs"
