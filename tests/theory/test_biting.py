@@ -1,24 +1,29 @@
-"""No bound exceeds T times the worst action's gap, and each bites: it lies below that in cells that
-are played, at horizons where a bound has something to say. And no constant of it changes unseen.
+"""Upper bounds bound what is measured, and lie above the lower bounds. None exceeds T times the
+worst action's gap, and each bites: it lies below that in cells that are played, at horizons where a
+bound has something to say. And no constant of it changes unseen.
 
 After a change that is meant to change bounds `python -m tests.theory.test_biting` writes
 bounds.json; the commit says why.
 """
 
 import json
+import math
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import dpbandits as dpb
 from dpbandits.checks import examples
 from dpbandits.checks.checks import horizon_of
 from dpbandits.policies import POLICIES
+from dpbandits.policies.super_arm_bounds import super_arm_gaps
 from tests.families import COMPILED
+from tests.places import REPOSITORY
 from tests.theory.instances import ARMS, BANDITS, MATROIDS, ON_MATROIDS, ON_SUPER_ARMS, SUPER_ARMS
-from tests.theory.test_upper_bounds import FREE, budgets, holds, worst_gap
 
 Cell = tuple[Any, tuple[float, ...]]  # a number of arms, or a problem; and means
 MAKERS = BANDITS | ON_MATROIDS | ON_SUPER_ARMS
@@ -34,15 +39,49 @@ begin with, so that the sum over states of the best arm is long, on gaps of .01.
 """
 
 
+ERRORS = 5.0  # standard errors: a false alarm in some 3·10⁶ for each of the means looked at
+
+
+def free(name: str) -> bool:
+    return POLICIES[name.partition(",")[0]].about.privacy == "none"
+
+
+def budgets(name: str) -> tuple[float, ...]:
+    """Three of them, or one for a policy that has none."""
+    return (1.0,) if free(name) else (0.1, 1.0, 4.0)
+
+
+def worst_gap(given: Any, means: tuple[float, ...]) -> float:
+    """The gap of the worst action. given: a number of arms, or a problem."""
+    if isinstance(given, int):
+        return max(means) - min(means)
+    gaps = super_arm_gaps(given, means)
+    assert gaps is not None
+    return gaps.largest
+
+
+def holds(name: str, cell: Cell, eps: float, rounds: int, runs: int) -> None:
+    """lower <= upper, and measured <= upper up to the error of the mean. What the worst action
+    costs bounds every run: nothing is played where the bound is no less.
+    """
+    given, means = cell
+    policy, environment = MAKERS[name](given, eps, rounds), dpb.Bernoulli(means)
+    upper = dpb.upper_bound(policy, environment, rounds)
+    lower = dpb.lower_bound(policy, environment, rounds)
+    assert 0 <= upper < math.inf
+    assert math.isnan(lower) or lower <= upper * (1 + 1e-12), (policy, means, rounds)
+    if upper >= rounds * worst_gap(*cell) * (1 - 1e-9):
+        return
+    regret = dpb.simulate(policy, environment, rounds=rounds, runs=runs, seed=rounds).regret()
+    error = float(np.std(regret, ddof=1)) / math.sqrt(runs)
+    slack = ERRORS * error + 1e-9 * rounds  # and what adding up rounds off
+    assert regret.mean() <= upper + slack, (policy, means, rounds)
+
+
 def cells(name: str) -> list[Cell]:
     if name in BANDITS:
         return [(len(means), means) for means in ARMS]
     return list(MATROIDS if name in ON_MATROIDS else SUPER_ARMS)
-
-
-def most(name: str, cell: Cell, rounds: int) -> float:
-    """T times the worst action's gap."""
-    return rounds * worst_gap(*cell)
 
 
 def upper(name: str, cell: Cell, eps: float, rounds: int) -> float:
@@ -50,7 +89,7 @@ def upper(name: str, cell: Cell, eps: float, rounds: int) -> float:
 
 
 def bites(name: str, cell: Cell, eps: float, rounds: int) -> bool:
-    return upper(name, cell, eps, rounds) < most(name, cell, rounds) * (1 - 1e-9)
+    return upper(name, cell, eps, rounds) < rounds * worst_gap(*cell) * (1 - 1e-9)
 
 
 def played(name: str) -> int:
@@ -60,7 +99,7 @@ def played(name: str) -> int:
 
 def bites_somewhere(name: str, cell: Cell, eps: float, horizons: Iterable[int]) -> bool:
     """Whether the bound bites at one of these horizons; at none it exceeds the worst action's."""
-    found = [(upper(name, cell, eps, rounds), most(name, cell, rounds)) for rounds in horizons]
+    found = [(upper(name, cell, eps, rounds), rounds * worst_gap(*cell)) for rounds in horizons]
     assert all(bound <= worst * (1 + 1e-12) for bound, worst in found), (name, cell, eps)
     return any(bound < worst * (1 - 1e-9) for bound, worst in found)
 
@@ -81,7 +120,7 @@ def test_every_bound_bites_in_every_cell_at_last(name: str) -> None:
         for eps in budgets(name)
         if not bites_somewhere(name, cell, eps, (10**12, 10**6, 1000, 1))
         and not bites_somewhere(name, cell, eps, [10**k for k in range(1, 12)])
-        and most(name, cell, 1) > 0
+        and worst_gap(*cell) > 0
     ]
     if name in NARROW:
         assert 0 < len(never) < 30  # of 36
@@ -90,12 +129,29 @@ def test_every_bound_bites_in_every_cell_at_last(name: str) -> None:
         assert never == LATER.get(name, [])
 
 
+TIGHT = [ARMS[at] for at in (1, 2, 7, 9)]
+"""Of all instances those on which regret came closest to its bound."""
+
+
 @pytest.mark.parametrize("name", [name for name in BANDITS if name.split(",")[0] in COMPILED])
-def test_regret_stays_below_a_bound_that_bites(name: str) -> None:
-    """Two arms with means .2 and .9."""
-    eps, cell, rounds = 1.0 if name in FREE else 4.0, cells(name)[2], 10**5
+def test_regret_stays_below_the_bound(name: str) -> None:
+    """At last one that bites, for two arms with means .2 and .9."""
+    for means, rounds in product(TIGHT, (100, 1000, 3000)):
+        holds(name, (len(means), means), 1.0, rounds, 10)
+    eps, cell, rounds = 1.0 if free(name) else 4.0, cells(name)[2], 10**5
     assert bites(name, cell, eps, rounds)
-    holds(BANDITS[name], *cell, eps, rounds, 2)
+    holds(name, cell, eps, rounds, 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MAKERS)
+def test_regret_stays_below_the_bound_everywhere(name: str) -> None:
+    if name in BANDITS:
+        tried, horizons, runs = [(len(means), means) for means in TIGHT], (300, 3000, 20_000), 10
+    else:
+        tried, horizons, runs = cells(name), (50, 200, 800), 6
+    for cell, eps, rounds in product(tried, budgets(name), horizons):
+        holds(name, cell, eps, rounds, runs)
 
 
 @pytest.mark.long
@@ -107,11 +163,43 @@ def test_regret_stays_below_bounds_at_long_horizons(name: str) -> None:
     tried = [
         (cells(name)[number], eps)
         for number in numbers
-        for eps in ((1.0,) if name in FREE else (4.0,) if name in PLAIN else (1.0, 4.0))
+        for eps in ((1.0,) if free(name) else (4.0,) if name in PLAIN else (1.0, 4.0))
     ]
     for cell, eps in tried:
-        holds(MAKERS[name], *cell, eps, rounds, runs)
+        holds(name, cell, eps, rounds, runs)
     assert sum(bites(name, cell, eps, rounds) for cell, eps in tried) >= len(tried) / 4
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", MAKERS)
+def test_bounds_are_numbers_from_the_first_round_on(name: str) -> None:
+    """Also where an action is always right, and where all are alike."""
+    given = 2 if name in BANDITS else dpb.UniformMatroid(arms=2, rank=1)
+    for means, rounds in (((0.0, 1.0), 1), ((0.0, 1.0), 2), ((0.5, 0.5), 2)):
+        policy = MAKERS[name](given, 20.0, rounds)
+        for bound in (dpb.upper_bound, dpb.regret_order):
+            assert 0 <= bound(policy, dpb.Bernoulli(means), rounds) < math.inf
+
+
+def test_every_policy_that_states_constants_is_tried() -> None:
+    tried = {name.split(",")[0] for name in MAKERS}
+    states = {
+        name
+        for name, cls in POLICIES.items()
+        if cls.regret_bound is not dpb.Policy.regret_bound and cls.about.goal == "regret"
+    }
+    assert tried == states
+
+
+def test_every_proved_regret_without_a_number_has_its_reason() -> None:
+    text = (REPOSITORY / "decisions" / "0010-comparisons.md").read_text(encoding="utf-8")
+    silent = {
+        name
+        for name, cls in POLICIES.items()
+        if cls.regret_bound is dpb.Policy.regret_bound and cls.about.goal == "regret"
+    }
+    explained = {name for name in silent if f"`{name}`" in text}
+    assert explained == {name for name in silent if POLICIES[name].about.theory}
 
 
 KEPT = Path(__file__).with_name("bounds.json")

@@ -121,12 +121,8 @@ def test_gaps_are_those_of_super_arms(problem: DecisionSet, means: tuple[float, 
     assert found.largest == pytest.approx(max(0.0, best - min(values.values())))
 
 
-def test_paths_of_four_have_the_gap_of_the_path() -> None:
-    """k = 4: .8, not the single arm's .2. B₁ and B∞ of a value that is no sum."""
-    problem = dpb.ExplicitSet([range(4), range(4, 8)])
-    found = super_arm_gaps(problem, [0.5] * 4 + [0.3] * 4)
-    assert found is not None
-    assert found.least[4:] == pytest.approx([0.8] * 4)
+def test_b_of_a_value_that_is_no_sum() -> None:
+    """B₁ and B∞."""
     edges = [(arm, arm) for arm in range(5)]
     covered, top = dpb.Coverage(edges, k=2), dpb.TopK(arms=5, k=2)
     assert (covered.b_one, covered.b_max) == (top.b_one, top.b_max) == (1, 2)
@@ -173,6 +169,11 @@ def test_lower_bounds_of_worst_instances() -> None:
     assert found == pytest.approx(8 * 4 * math.log(10**6) / (64 * (math.exp(0.5) - 1) ** 2 * 0.5))
     assert math.isnan(theory.private_paths_lower_bound(12, 5, 0.5, 10**6, 0.5))
     assert theory.semi_bandit_lower_order(12, 4, 0.5, 10, 1) == pytest.approx(48 * math.log(10) * 3)
+    private = theory.full_information_lower_bound(5, 0.5, 100, 0.01)
+    assert private == pytest.approx(0.098 * math.log(5) / 0.1)
+    named = {"alpha": 0.3, "beta": 0.05, "epsilon": 0.1}
+    rule = theory.private_sample_lower_bound(-0.05, 2.0, **named)
+    assert rule == pytest.approx(2 * math.log(20) / (12 * 0.1 * 0.3 * 0.05))
 
 
 def test_stopping_rules_lie_between_their_bounds() -> None:
