@@ -12,6 +12,7 @@ from dpbandits.core.errors import MissingDataError
 from dpbandits.sweeps import laws
 from dpbandits.sweeps.config import load_config
 from papers.paper import Paper
+from tests.datasets.test_visits import site
 from tests.places import DATA, REPOSITORY
 
 PAPERS = REPOSITORY / "papers"
@@ -51,6 +52,15 @@ def test_real_networks_are_played() -> None:
         assert regret >= 0 or not loaded.source.startswith("RocketFuel")
     with pytest.raises(ValueError, match="both source and target"):
         laws.isp(Path(), isp, source="a")
+
+
+def test_a_site_is_covered_by_pairs_of_areas(tmp_path: Path) -> None:
+    """A third of the first one's visitors see either other one. No area reaches itself."""
+    loaded = laws.msweb_coverage(Path(), site(tmp_path), k=1, areas=3, least=1 / 3)
+    assert loaded.problem is not None
+    reached = [[f"feature {a}", f"reach {b}"] for a, b in ((0, 1), (0, 2), (1, 0), (2, 0))]
+    assert [list(edge) for edge in loaded.problem.to_data()["edges"]] == reached
+    assert loaded.environment.means.tolist() == [1 / 3, 1 / 3, 1, 1]
 
 
 @pytest.mark.parametrize("there", [False, pytest.param(True, marks=needs)])

@@ -29,33 +29,27 @@ def sweep(
 
 
 def test_problems_reach_the_policies(tmp_path: Path) -> None:
-    found = {
-        cell.setting: cell
-        for cell in load_config(sweep(tmp_path, f"{TOP}, {SHARED}, {DISJOINT}")).cells()
-    }
-    assert found["top"].policy.problem == TopK(arms=3, k=2)  # type: ignore[attr-defined]
-    shared, paths = found["shared"], found["paths"]
-    assert shared.policy.problem.super_arms == [(0, 1, 2), (0, 1, 3)]  # type: ignore[attr-defined]
-    assert shared.environment.means == pytest.approx([0.5, 0.5, 0.4, 0.9])
-    assert paths.policy.problem.super_arms == [(0, 1), (2, 3)]  # type: ignore[attr-defined]
-    assert paths.environment.means == pytest.approx([0.3, 0.3, 0.5, 0.5])
-
-
-def test_the_instances_of_the_lower_bounds(tmp_path: Path) -> None:
     """Theorem 9: no arm of the best super arm is public. The public arms are one coin a round."""
     apart = '{ name = "9", law = "public_arms", k = 3, arms = 7, gap = 0.6 }'
-    identical = DISJOINT.replace("}", ", identical = true }")
+    alike = DISJOINT.replace('"paths"', '"alike"').replace("}", ", identical = true }")
     other = apart.replace('"9"', '"free"').replace("}", ", identical = false }")
-    made = sweep(tmp_path, f"{apart}, {identical}, {other}")
+    made = sweep(tmp_path, ", ".join([TOP, SHARED, DISJOINT, alike, apart, other]))
     found = {cell.setting: cell for cell in load_config(made).cells()}
-    cell = found["9"]
-    assert cell.policy.problem.super_arms == [(0, 1, 2), (0, 1, 3), (4, 5, 6)]  # type: ignore[attr-defined]
-    assert cell.environment.means == pytest.approx([0.3, 0.3, 0.3, 0.3, 0.5, 0.5, 0.5])
-    assert cell.environment.coins.tolist() == [0, 0, 2, 3, 4, 5, 6]
-    assert isinstance(found["free"].environment, Bernoulli)
-    assert found["free"].environment.means == pytest.approx(cell.environment.means)
-    assert found["paths"].environment.coins.tolist() == [0, 0, 1, 1]
-    assert found["paths"].environment.means == pytest.approx([0.3, 0.3, 0.5, 0.5])
+    assert found["top"].policy.problem == TopK(arms=3, k=2)  # type: ignore[attr-defined]
+    pairs, nine = [(0, 1), (2, 3)], [(0, 1, 2), (0, 1, 3), (4, 5, 6)]
+    low = [0.3, 0.3, 0.5, 0.5]
+    for name, sets, means, coins in (
+        ("shared", [(0, 1, 2), (0, 1, 3)], [0.5, 0.5, 0.4, 0.9], None),
+        ("paths", pairs, low, None),
+        ("alike", pairs, low, [0, 0, 1, 1]),
+        ("9", nine, [0.3, 0.3, *low, 0.5], [0, 0, 2, 3, 4, 5, 6]),
+        ("free", nine, [0.3, 0.3, *low, 0.5], None),
+    ):
+        environment = found[name].environment
+        assert found[name].policy.problem.super_arms == sets  # type: ignore[attr-defined]
+        assert environment.means == pytest.approx(means)
+        assert isinstance(environment, Bernoulli) == (coins is None)
+        assert coins is None or environment.coins.tolist() == coins
     with pytest.raises(ConfigError, match="at least 2k = 6 arms"):
         load_config(sweep(tmp_path, apart.replace("arms = 7", "arms = 5")))
 
