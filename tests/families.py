@@ -67,7 +67,6 @@ KEPT = {
     "checks/test_checks.py::test_one_arm": OF_COMPILED,
     "checks/test_mutants.py::test_mutant_is_caught": r"^(?!tree|hybrid)",
     "docs/test_tutorials.py::test_tutorial": "options|trial",
-    "environments/test_environment_laws.py::test_summed_draws_have_the_law_of_the_lattice": "-0$",
     "environments/test_order_of_arms.py::test_the_order_of_the_data_changes_no_number": OF_COMPILED,
     "forecasting/test_trials.py::test_plays_are_those_of_sessions": "min_share=0.1.*silent=0.2",
     "local/test_file_budget.py::test_alarms_hold_no_lock_and_buy_no_report": "memory",

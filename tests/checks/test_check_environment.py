@@ -20,6 +20,8 @@ OURS = [
     dpb.SharedCoins([0.25, 0.5], [1, 0, 1]),
     dpb.ChangingMeans([[0.2, 0.8], [0.7, 0.1], [0.5, 0.5]], starts=[0, 7, 30], rounds=50),
     dpb.Table([[0, 1], [0.5, 0.25], [1, 1]]),
+    dpb.Table([[0, 0.5], [0.3, 1], [1, 1], [0.9, 0.25]], resample=True),
+    dpb.ContextTable([[0.6, 0.8], [0.8, 0.6]], [[0.1, 0.9], [0.3, 0.2]]),
     dpb.Drift([0.3, -0.3]).environment([0.1, 0.5], rounds=60),
     dpb.LoggedReplay([0, 1, 0, 1] * 40, [0.5, 1, 0, 0.25] * 40, arms=2),
 ]
@@ -28,6 +30,13 @@ OURS = [
 @pytest.mark.parametrize("environment", OURS, ids=lambda environment: type(environment).__name__)
 def test_ours_pass(environment: dpb.Environment) -> None:
     check_environment(environment)
+
+
+@pytest.mark.parametrize(
+    "environment", [dpb.Table([[0.3], [1]], resample=True), dpb.Beta([1], [3])]
+)
+def test_coins_on_a_grid_pass(environment: dpb.Environment) -> None:
+    check_environment(environment, Grid(steps=4, rounding="bernoulli"))
 
 
 ODD: dict[str, Any] = {"no number": math.nan, "nothing": None, "an array": np.array([0.5])}

@@ -1,4 +1,4 @@
-"""Tables in order and logs by rejection sampling. Statistical bounds are Hoeffding's at a
+"""Logs by rejection sampling. Statistical bounds are Hoeffding's at a
 false-alarm rate of 1e-6, seeds fixed.
 """
 
@@ -16,45 +16,6 @@ FALSE_ALARM = 1e-6
 def hoeffding(n: int, of: int = 1) -> float:
     """Radius that `of` means of n values in [0, 1] leave with probability 1e-6."""
     return math.sqrt(math.log(2 * of / FALSE_ALARM) / (2 * n))
-
-
-ROWS = [[0.0, 1.0], [0.5, 0.25], [1.0, 0.0], [0.75, 0.5], [0.0, 1.0]]
-
-
-def test_a_block_of_a_table_is_the_sum_of_its_next_rows() -> None:
-    table, rng, grid = dpb.Table(ROWS).fresh(), np.random.default_rng(0), dpb.Grid(steps=4)
-    assert table.block(0, 3, grid, rng) == 0 + 2 + 4
-    assert table.block(1, 2, grid, rng) == 2 + 4
-
-
-def test_coins_for_a_table_keep_zeros_and_ones_and_the_mean() -> None:
-    grid, rng = dpb.Grid(steps=4, rounding="bernoulli"), np.random.default_rng(1)
-    sure = dpb.Table([[0.0, 1.0]] * 50).fresh()
-    assert sure.block(1, 50, grid, rng) == 200
-    n = 20_000
-    assert abs(dpb.Table([[0.3]] * n).fresh().block(0, n, grid, rng) / (4 * n) - 0.3) < hoeffding(n)
-
-
-def test_a_used_up_table_says_so_and_a_fresh_copy_starts_over() -> None:
-    table, rng = dpb.Table(ROWS), np.random.default_rng(0)
-    first = table.fresh()
-    first.block(0, 4, dpb.Grid(), rng)
-    with pytest.raises(EnvironmentExhausted, match="5 rows; use resample=True"):
-        first.block(0, 2, dpb.Grid(), rng)
-    assert first.draw(1, rng) == 1.0  # the refused block took nothing
-    with pytest.raises(EnvironmentExhausted, match="5 rows"):
-        first.draw(0, rng)
-    assert first.fresh().draw(0, rng) == table.fresh().draw(0, rng) == 0.0
-
-
-def test_a_table_in_order_has_no_lattice_and_a_resampled_one_counts_its_rows() -> None:
-    assert dpb.Table(ROWS).lattice(dpb.Grid()) is None
-    law = dpb.Table(ROWS, resample=True).lattice(dpb.Grid(steps=4))
-    assert law is not None
-    assert law.values.tolist() == [0, 1, 2, 3, 4]
-    np.testing.assert_allclose(
-        law.probabilities, [[0.4, 0, 0.2, 0.2, 0.2], [0.2, 0.2, 0.2, 0, 0.4]], rtol=1e-15
-    )
 
 
 def test_replay_passes_over_what_the_policy_would_not_have_done() -> None:

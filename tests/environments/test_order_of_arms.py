@@ -2,6 +2,7 @@
 rate 1e-6 where statistical.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -64,28 +65,27 @@ def test_every_order_is_as_likely() -> None:
 
 
 def test_reordered_arms_keep_their_rewards() -> None:
-    """Whatever is asked of arm j is answered as of arm order[j]."""
-    order, rng, grid = np.array([2, 0, 3, 1]), np.random.default_rng, dpb.Grid(steps=64)
-    for environment in environments([0, 1, 2, 3]):
+    """Whatever is asked of arms is answered as of the arms at these places of the order."""
+    order, arms = np.array([2, 0, 3, 1]), np.array([3, 0])
+    rng, grid = np.random.default_rng, dpb.Grid(steps=64)
+    coins = dpb.SharedCoins([0.3, 0.6], [0, 1, 1, 0])
+    for environment in (*environments([0, 1, 2, 3]), coins):
         moved = Reordered(environment, order)
         assert moved.means.tolist() == environment.means[order].tolist()
-        assert (moved.length, moved.fixed, moved.logged) == (
-            environment.length,
-            environment.fixed,
-            environment.logged,
-        )
-        assert moved.fresh().draw(0, rng(1)) == environment.fresh().draw(2, rng(1))
+        for name in ("length", "fixed", "logged", "apart", "changing"):
+            assert getattr(moved, name) == getattr(environment, name)
         law, own = moved.lattice(grid), environment.lattice(grid)
-        assert (law is None) == (own is None)
-        if law is not None and own is not None:
+        if own is None:
+            assert law is None
+        else:
+            assert law is not None
             assert np.array_equal(law.probabilities, own.probabilities[order])
-        if not environment.logged:
-            assert moved.fresh().block(3, 40, grid, rng(2)) == environment.fresh().block(
-                1, 40, grid, rng(2)
-            )
-            assert np.array_equal(
-                moved.fresh().draw_many(np.array([1, 2]), rng(3)),
-                environment.fresh().draw_many(order[[1, 2]], rng(3)),
-            )
-            sums = moved.fresh().block_many(np.arange(4), 40, grid, rng(4))
-            assert np.array_equal(sums, environment.fresh().block_many(order, 40, grid, rng(4)))
+        asks: list[Callable[[Any, Any], Any]] = [
+            lambda of, arms: of.draw(int(arms[0]), rng(1)),
+            lambda of, arms: of.block(int(arms[0]), 40, grid, rng(2)),
+            lambda of, arms: of.draw_many(arms, rng(3)),
+            lambda of, arms: of.block_many(arms, 40, grid, rng(4)),
+        ]
+        for ask in asks[: 1 if environment.logged else 4]:
+            found = ask(moved.fresh(), arms)
+            assert np.array_equal(found, ask(environment.fresh(), order[arms]))

@@ -124,19 +124,22 @@ def laws_agree(environment: Environment, lattice: Lattice, grid: Grid) -> None:
         for rounds, exact in ((1, law), (2, two)):
             sums = many_draws(partial(environment.block, arm, rounds, grid, rng))
             require_law(sums, exact, f"Arm {arm}'s blocks of {rounds} rounds")
-    if type(environment).draw_many is not Environment.draw_many and grid.rounding == "nearest":
-        order = np.arange(arms)[::-1]
+    if type(environment).draw_many is Environment.draw_many:
+        return
+    order = np.arange(arms)[::-1]
+    sums = many_draws(partial(environment.block_many, order, 2, grid, rng))
+    for at, arm in enumerate(order):
+        two = np.convolve(laws[arm], laws[arm])
+        require_law(sums[:, at], two, f"Arm {arm}'s blocks of 2 rounds by block_many")
+    if grid.rounding == "nearest":
         together = many_draws(partial(environment.draw_many, order, rng))
         require(
             together.shape == (SAMPLES, arms) and len(environment.draw_many(order[:1], rng)) == 1,
             "draw_many gives no reward for each arm.",
         )
         steps = np.rint(together * grid.steps)
-        sums = many_draws(partial(environment.block_many, order, 2, grid, rng))
         for at, arm in enumerate(order):
             require_law(steps[:, at], laws[arm], f"Arm {arm}'s rewards by draw_many")
-            two = np.convolve(laws[arm], laws[arm])
-            require_law(sums[:, at], two, f"Arm {arm}'s blocks of 2 rounds by block_many")
         if environment.apart:
             require_law(steps.sum(axis=1), reduce(np.convolve, laws), "All arms' rewards together")
 

@@ -385,7 +385,9 @@ class ContextTable(InOrder):
 
     def block(self, action: int, rounds: int, grid: Grid, rng: np.random.Generator) -> int:
         if self.in_order:
-            return sum(round(self.draw(action, rng)) for _ in range(rounds)) * grid.steps
+            start = self._take(rounds)
+            ones = rng.random(rounds) < self.chances[start : start + rounds, action]
+            return int(ones.sum()) * grid.steps
         return int(rng.binomial(rounds, self.means[action])) * grid.steps
 
     def lattice(self, grid: Grid) -> Lattice | None:
