@@ -283,10 +283,15 @@ class Drift:
         """
         first, rounds = checked_means(means), whole_number(rounds, "rounds", 1, MOST)
         starts = np.unique(np.linspace(0, rounds, min(rounds, PIECES), endpoint=False).astype(int))
-        ends = np.append(starts[1:], rounds)
-        middles = (starts + ends - 1) / 2.0 / max(1, rounds - 1)
-        path_of(first, self, rounds)
-        return ChangingMeans(np.clip(first + self.added(middles, len(first)), 0, 1), starts, rounds)
+        ends, last = np.append(starts[1:], rounds), max(1, rounds - 1)
+        times = np.concatenate((starts, [rounds - 1], (starts + ends - 1) / 2.0)) / last
+        path = first + self.added(times, len(first))
+        if not ((path >= -1e-12) & (path <= 1.0 + 1e-12)).all():
+            raise ValueError(
+                "Expected rates that stay in [0, 1] while they change; they go from "
+                f"{path.min():.4g} to {path.max():.4g}. Give a smaller drift."
+            )
+        return ChangingMeans(np.clip(path[-len(starts) :], 0, 1), starts, rounds)
 
     @property
     def is_common(self) -> bool:
@@ -296,23 +301,6 @@ class Drift:
     def __str__(self) -> str:
         more = {"step": f" after {self.at:g} of the trial", "wave": f" in {self.periods:g} periods"}
         return f"{self.shape} of {self.size}{more.get(self.shape, '')}"
-
-
-def path_of(means: Floats, drift: Drift, rounds: int) -> Floats:
-    """Return the means in each round, shape (rounds, arms).
-
-    Raises:
-        ValueError: one of them leaves [0, 1].
-    """
-    times = np.linspace(0.0, 1.0, rounds) if rounds > 1 else np.zeros(1)
-    path = means[None, :] + drift.added(times, len(means))
-    if not ((path >= -1e-12) & (path <= 1.0 + 1e-12)).all():
-        low, high = float(path.min()), float(path.max())
-        raise ValueError(
-            f"Expected rates that stay in [0, 1] while they change; they go from {low:.4g} to "
-            f"{high:.4g}. Give a smaller drift."
-        )
-    return np.asarray(np.clip(path, 0.0, 1.0))
 
 
 def checked_size(arms: int, rounds: int, seed: int) -> tuple[int, int, np.random.Generator]:
