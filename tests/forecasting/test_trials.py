@@ -136,15 +136,15 @@ def test_every_way_of_playing_knows_the_spread(more: dict[str, Any]) -> None:
         assert arm.newest.total / arm.newest.rounds == pytest.approx(mean, abs=0.002)
 
 
-def test_kept_rounds_and_losses_add_up() -> None:
-    for how in CONDITIONS:
+@pytest.mark.parametrize("policy", [POLICY, dpb.UCB1(arms=3, grid=1)], ids=lambda each: each.name)
+def test_kept_rounds_and_losses_add_up(policy: Any) -> None:
+    """What a drift adds to all arms alike is lost by nobody."""
+    for how in (*CONDITIONS, Conditions(400, drift=dpb.Drift(0.15, "wave", periods=2))):
         at = [100, how.visitors]
-        found = play_trial(POLICY, MEANS, np.array(at), how, 3, 0.05)
+        found = play_trial(policy, MEANS, np.array(at), how, 3, 0.05)
         assert found.plays.sum(axis=1).tolist() == at
         assert (np.diff(found.plays, axis=0) >= 0).all()
-        if how.drift is None:
-            gaps = MEANS.max() - MEANS
-            assert found.loss == pytest.approx(float(found.plays[-1] @ gaps))
+        assert found.loss == pytest.approx(float(found.plays[-1] @ (MEANS.max() - MEANS)))
         assert ((found.widths > 0) & (found.widths <= 1)).all()
 
 
@@ -180,13 +180,6 @@ def test_the_best_arm_in_play_is_named() -> None:
     assert named > 300
 
 
-def test_a_common_drift_leaves_the_loss() -> None:
-    """What is added to all arms alike is lost by nobody."""
-    how = Conditions(400, drift=dpb.Drift(0.15, "wave", periods=2))
-    found = play_trial(POLICY, MEANS, AT, how, 3, 0.05)
-    assert found.loss == pytest.approx(float(found.plays[-1] @ (MEANS.max() - MEANS)), abs=30.0)
-
-
 @pytest.mark.long
 def test_winners_are_named_sooner_with_least_shares() -> None:
     plain = dpb.forecast([0.2, 0.5], 3_000, 1, draws=40)
@@ -201,7 +194,6 @@ def test_winners_are_named_sooner_with_least_shares() -> None:
     assert row.width < before.width
     assert row.loss > before.loss
     assert [each.policy for each in shared] == ["DPRateIMED", "KLUCB", EQUAL]
-    assert "each arm gets 0.05 of rounds or more" in shared.about
     assert f"{100 * row.chance_named:.0f} %" in str(shared)
 
 
@@ -231,8 +223,6 @@ def test_periods_are_played_from_the_command_line() -> None:
     line = ["forecast", "--rates", ".2,.6", "--visitors", "200", "--epsilon", "1", "--draws", "2"]
     shown = CliRunner().invoke(app, [*line, "--min-share", ".3", "--period", "100"])
     assert "KLUCB" in shown.output, shown.output
-    refused = CliRunner().invoke(app, [*line, "--period", "100"])
-    assert "least share above 0 of every arm" in " ".join(refused.output.split())
 
 
 def test_silence_and_drift_are_played() -> None:
@@ -243,7 +233,6 @@ def test_silence_and_drift_are_played() -> None:
     row = found.row("DPRateIMED", 1.0)
     assert 0 < row.loss < found.row(EQUAL).loss == pytest.approx(15_000)
     assert row.loss == pytest.approx(100 * share.row("DPRateIMED", 1.0).loss)
-    assert "step of 20" in found.about
     turned = dpb.forecast(
         [80, 50],
         1_000,
@@ -263,31 +252,13 @@ def test_equal_arms_are_not_named() -> None:
 
 
 def test_a_drift_is_an_environment_whose_means_change() -> None:
-    """Means cross at two thirds. The first arm throughout would lose 100, equal shares 250."""
+    """Means cross at two thirds."""
     environment = dpb.Drift((-0.3, 0.3)).environment([0.6, 0.2], rounds=3_000)
     assert environment.means == pytest.approx([0.45, 0.35])
     assert environment.expected(0, 3_000, np.array([0, 1])) == pytest.approx([1_350, 1_050])
     assert float(environment.best_until(3_000)) == pytest.approx(1_450, abs=0.5)
-    runs = dpb.simulate(dpb.DPKLUCB(arms=2, epsilon=1), environment, 3_000, runs=20, seed=1)
-    regret = runs.regret()
-    assert (regret > 0).all()
-    assert regret.mean() < 250
-    many = environment.fresh()
-    ones = many.block(0, 1_000, dpb.Grid(steps=1), np.random.default_rng(1))
-    assert abs(ones - 1_000 * 0.55) < 80  # five standard deviations
     long = dpb.Drift(0.1).environment([0.2], rounds=10**12)  # took memory for every round
     assert long.means == pytest.approx([0.25])
-
-
-def test_answers_that_are_lost_never_come() -> None:
-    """Of 2,000 people about 30 % never answer: 475 to 725 are within six standard deviations."""
-    policy = dpb.DPKLUCB(arms=2, epsilon=1)
-    told = []
-    dpb.simulate(policy, dpb.Bernoulli([0.5, 0.4]), 50, delay=dpb.LostAnswers(0.3), runs=2)
-    rng, law = np.random.default_rng(1), dpb.LostAnswers(0.3, delay=dpb.UniformDelay(1, 3))
-    told = [law.sample(rng) for _ in range(2_000)]
-    assert 475 <= sum(delay > 10**9 for delay in told) <= 725
-    assert {delay for delay in told if delay < 10**9} == {1, 2, 3}
 
 
 def test_what_has_no_privacy_knows_no_answer_before_it_comes() -> None:
@@ -319,6 +290,20 @@ def test_an_arm_is_named_among_those_in_play_at_that_time() -> None:
     assert all(row.named is not None and row.named > 450 for row in apart)
 
 
-def test_a_share_of_people_may_be_a_fraction() -> None:
-    found = dpb.forecast([0.5, 0.4], 50, 1, draws=2, silent=Fraction(1, 4))
-    assert "0.25 of people never answer" in found.about
+def test_conditions_are_said() -> None:
+    found = dpb.forecast(
+        [0.5, 0.4],
+        60,
+        1,
+        draws=2,
+        delay=5,
+        min_share=0.1,
+        silent=Fraction(1, 4),
+        drift=dpb.Drift(0.1),
+        period=30,
+    )
+    for words in (
+        "each arm gets 0.1 of rounds or more; 0.25 of people never answer; trend of 0.1; ",
+        "answers come late: 5; periods of 30 visitors",
+    ):
+        assert words in found.about

@@ -89,6 +89,10 @@ def test_the_laws() -> None:
     assert counts[:3].tolist() == [0, 0, 0]
     assert abs(counts[3:] - 10_000).max() < 6 * np.sqrt(40_000 * 3 / 16)
     assert {dpb.FixedDelay(4).sample(rng) for _ in range(5)} == {4}
+    law = dpb.LostAnswers(0.3, delay=dpb.UniformDelay(1, 3))
+    draws = np.array([law.sample(rng) for _ in range(40_000)])
+    assert abs((draws > 10**9).mean() - 0.3) < 6 * np.sqrt(0.21 / 40_000)
+    assert set(draws[draws < 10**9]) == {1, 2, 3}
 
 
 @pytest.mark.parametrize("late", [-1, 1.5, float("nan")])
@@ -102,7 +106,9 @@ def test_a_law_has_to_draw_rounds(late: Any) -> None:
             play()
 
 
-@pytest.mark.parametrize("law", [dpb.GeometricDelay(mean=30), dpb.UniformDelay(0, 60), Backwards()])
+@pytest.mark.parametrize(
+    "law", [dpb.LostAnswers(0.2, delay=9), dpb.GeometricDelay(mean=30), Backwards()]
+)
 def test_random_delays_are_a_function_of_the_run(law: Any) -> None:
     for policy in (POLICIES[0], POLICIES[3]):
         if not isinstance(law, Backwards):  # that one counts

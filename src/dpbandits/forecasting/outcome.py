@@ -217,11 +217,9 @@ class Prior:
         object.__setattr__(self, "best", checked_span(self.best, "best"))
         refuse_unlisted_names(self.arms)
         named = isinstance(self.arms, (list, tuple))
-        if named:
-            object.__setattr__(self, "arms", checked_arm_labels(self.arms))  # type: ignore[arg-type]
-        many = whole_number(len(self.arms) if named else self.arms, "arms", 2, MOST_ARMS)  # type: ignore[arg-type]
-        if not named:
-            object.__setattr__(self, "arms", many)
+        arms: Any = checked_arm_labels(self.arms) if named else self.arms  # type: ignore[arg-type]
+        many = whole_number(len(arms) if named else arms, "arms", 2, MOST_ARMS)
+        object.__setattr__(self, "arms", arms if named else many)
         if span_ends(self.best)[0] < 0:
             raise ValueError(f"Expected best={shown(self.best)} to be at least 0: .2 is +20 %.")
 
