@@ -150,9 +150,15 @@ class Work:
         return list(self.session.ask(count, **how))
 
     def pairs(self) -> list[Any]:
-        """Every decision of a plan, one of which has the secret as its reward."""
-        made = self.asked(4 if self.setup == "contexts" else first(self.session).plan.rounds)
-        return [(d, self.reward(d, SECRET * (d is made[0]))) for d in made]
+        """Every decision of a plan, the first with the secret as its reward. With a window so have
+        the one that completes the release, and others that are held when it fails.
+        """
+        count = 4 if self.setup == "contexts" else first(self.session).plan.rounds
+        made = self.asked(count + 2 * ("attribution_window" in SETUPS[self.setup][1]))
+        return [
+            (d, self.reward(d, SECRET * (at == 0 or (at >= count - 1 and len(made) > count))))
+            for at, d in enumerate(made)
+        ]
 
     def reward(self, decision: dpb.Decision, value: float) -> Any:
         in_units = 2 * value if self.setup == "range" else value

@@ -1088,14 +1088,20 @@ class Session:
                 continue
             if periods is not None:  # it counts in the period in which its decision was made
                 view = self._with_ended_period(view, window.due[id])
-            play, held = view.pending[id], self._tables.held
-            steps = held[id] if id in held else self._vault.on_grid(self._default(play))
-            # it counts as an answer also where the default does: who answered is private
-            view.events.append(self._event(id, play, steps))
+            view.events.append(self._due_event(id, view.pending[id]))
             view.catch_up()
             if view.ready is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
         return self._with_ended_period(view, window.clock.latest)
+
+    def _due_event(self, id: int, play: Play) -> Event:
+        """Return the event of a decision whose time has passed. Its frame ends before a release
+        can fail, whose error keeps no frame with rewards.
+        """
+        held = self._tables.held
+        steps = held[id] if id in held else self._vault.on_grid(self._default(play))
+        # it counts as an answer also where the default does: who answered is private
+        return self._event(id, play, steps)
 
     # Releases
 
