@@ -4,7 +4,9 @@ crosses to the server.
 
 import json
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from dpbandits.checks.tape import Recorder
 from dpbandits.core.errors import MessageError
 from dpbandits.core.privacy import Grid
 from dpbandits.local import messages
+from dpbandits.local.budget import FileBudget
 from dpbandits.local.client import Client
 from dpbandits.mechanisms import LocalLaplace, RandomizedResponse, Randomizer
 from dpbandits.mechanisms.randomizers import Report
@@ -253,3 +256,64 @@ def test_cutting_off_costs_nothing(reach: int) -> None:
         subject = RandomizerSubject(made(epsilon=Fraction(1), grid=Grid(steps=1)))
         found = statistical_level(subject, Fraction(1), runs=3_000, workers=1)
         assert found.outcome == outcome, found.evidence
+
+
+# What is refused before anything of the user's budget is spent
+
+
+POLICY = dpb.LDPKLUCB(arms=2, epsilon=1, grid=1)
+
+
+def of_session(policy: Any = POLICY, **options: Any) -> Client:
+    return Client(dpb.Session(policy, noise=dpb.SecureNoise()).description(), most=1, **options)
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "noise without brackets": (
+        lambda: of_session(noise=dpb.SecureNoise),
+        "got the class SecureNoise: call it",
+    ),
+    "noise by its name": (lambda: of_session(noise="secure"), r"Expected noise=SecureNoise\(\)"),
+    "a number for a budget": (
+        lambda: of_session(budget=2),
+        "budget such as FileBudget.*got an object of type int",
+    ),
+    "a path for a budget": (lambda: of_session(budget="b.json"), "got an object of type str"),
+    "a budget without brackets": (
+        lambda: of_session(budget=FileBudget),
+        "got the class FileBudget",
+    ),
+    "a report without brackets": (
+        lambda: POLICY.randomizer().report(1.0, dpb.SecureNoise),
+        "got the class SecureNoise: call it",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_of_another_kind_is_refused(what: str) -> None:
+    """A class for the noise was taken, and the first answer spent the budget before it failed."""
+    call, message = REFUSED[what]
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_what_is_kept_of_a_decision_is_small(tmp_path: Path) -> None:
+    """A decision of 120,000 arms was kept whole with its one reward's report."""
+    policy = dpb.CUCBLDP2(problem=dpb.TopK(arms=120_000, k=1), epsilon=1)
+    device = of_session(policy, budget=FileBudget(tmp_path / "b", total=1))
+    asked = messages.decision_to_json(1, list(range(120_000)), (7,), campaign=device._campaign)
+    answer = device.answer(asked, {7: 1.0})
+    assert device.answer(asked, {7: 1.0}) == answer
+    assert len((tmp_path / "b").read_bytes().rstrip(b"\0")) < 20_000  # of pages of 4,096 bytes
+
+
+def test_noise_beyond_every_message_is_refused_before_it_is_paid_for() -> None:
+    text = dpb.Session(dpb.LDPUCB(arms=2, epsilon=1), noise=dpb.SecureNoise()).description()
+    for epsilon in (f"1/{10**30 - 1}", f"1023/{2**50}"):  # the grid has 1024 steps
+        described = json.dumps(json.loads(text) | {"epsilon": epsilon})
+        with pytest.raises(MessageError, match=r"reports within 60 \* 2\^50 steps"):
+            Client(described, most=1)
+    described = json.dumps(json.loads(text) | {"epsilon": f"1024/{2**50}"})
+    asked = messages.decision_to_json(1, 0, None, campaign=json.loads(text)["campaign"])
+    assert "steps" in Client(described, most=1).answer(asked, 1.0)

@@ -53,7 +53,9 @@ def test_list_shows_the_recommended_and_filters_by_privacy() -> None:
     assert both.keys() == {"LDPKLUCB", "CUCBLDP2", "CTBTT"}
 
 
-def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
+def test_run_writes_everything_and_does_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sweep, out = tmp_path / "small.toml", tmp_path / "out"
     sweep.write_text(SWEEP)
     first = dpbandits("run", str(sweep), "--out", str(out), "--workers", "1")
@@ -68,6 +70,9 @@ def test_run_writes_everything_and_does_nothing_twice(tmp_path: Path) -> None:
     assert "0 computed, 2 finished before" in quick.stdout, "its two runs are the first of the six"
     sweep.write_text(SWEEP.replace("rounds = 400", "rounds = 300"))
     assert "2 computed" in dpbandits("run", str(sweep), "--out", str(out), "--workers", "1").stdout
+    monkeypatch.chdir(tmp_path)
+    dpbandits("run", "small.toml", "--quick", "--workers", "1")
+    assert Path("results/small-quick/report.html").is_file(), "where no folder is named"
 
 
 def test_a_fault_of_an_own_policy_names_the_cell(tmp_path: Path) -> None:
@@ -76,15 +81,6 @@ def test_a_fault_of_an_own_policy_names_the_cell(tmp_path: Path) -> None:
     line = one_line(dpbandits("run", str(sweep), "--workers", "1", "--out", str(tmp_path)))
     assert line.startswith("Error: LookupError('no such table') In run 0 of Fails on Bernoulli. ")
     assert line.endswith("Fails at ε = 1 on two arms.")
-
-
-def test_results_go_to_a_folder_of_the_sweeps_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("small.toml").write_text(SWEEP)
-    assert dpbandits("run", "small.toml", "--quick", "--workers", "1").exit_code == 0
-    assert Path("results/small-quick/report.html").is_file()
 
 
 def test_a_wrong_sweep_file_is_one_line(tmp_path: Path) -> None:

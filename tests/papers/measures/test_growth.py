@@ -15,6 +15,7 @@ from dpbandits.environments import Bernoulli, Environment
 from papers.evidence import Evidence, contrast
 from papers.measures import (
     brackets,
+    ratio_growth,
     size_growth,
     size_growth_without_privacy,
     slope_growth,
@@ -58,7 +59,16 @@ GAPS = RATE | {"of": "1/Δ"}
 NEAR_ONE = {"at_least": 0.9, "at_most": 1.1}
 PRIVATE = {"of": "1/ε", "epsilons": [0.01, 0.1], "environments": ["K = 4, Δ = 0.2"]}
 FOUR = {"environments": ["K = 256, Δ = 0.2"], "against": ["K = 4, Δ = 0.2"], "at_most": 4.2}
+SIZED = {"environments": [f"K = {k}, Δ = 0.2" for k in (4, 16)], "sizes": [4, 16]}
+GREW, OVER = LINEAR | SIZED, {"over": "linear", "under": "rate", **SIZED}
+GROWN, OUTGROWN = math.log(5, 4), math.log(2.5, 4)  # 15/3, and that over ln 16/ln 4
 CASES: TrueAndMutant = [
+    ("size_growth", GREW | {"at_least": GROWN - 0.1}, GREW | {"at_least": GROWN + 0.1}),
+    (
+        "ratio_growth",
+        OVER | {"at_least": OUTGROWN - 0.1, "at_most": OUTGROWN + 0.1},
+        OVER | {"at_most": OUTGROWN - 0.1},
+    ),
     ("growth", RATE | NEAR_ONE | {"of": "ln K"}, LINEAR | {"of": "ln K", "at_most": 1.1}),
     ("growth", LINEAR | NEAR_ONE | {"of": "K"}, RATE | {"of": "K", "at_least": 0.9}),
     ("growth", GAPS | NEAR_ONE | {"epsilons": [10]}, GAPS | {"at_least": 0.9, "epsilons": [0.01]}),
@@ -68,7 +78,7 @@ CASES: TrueAndMutant = [
     ("between_bounds", RATE, {"labels": ["rate", "tiny"]}),
     ("between_bounds", {"labels": ["rate", "linear"]}, {"labels": ["huge"]}),
 ]
-TRUE_AND_MUTANT = [(name, {**WITHIN, **true}, {**WITHIN, **mutant}) for name, true, mutant in CASES]
+TRUE_AND_MUTANT = [(name, WITHIN | true, WITHIN | mutant) for name, true, mutant in CASES]
 
 
 def test_one_run_or_much_noise_leaves_a_rate_undecided() -> None:
@@ -135,5 +145,11 @@ def test_slopes_leave_out_what_was_paid_early() -> None:
         assert (check.holds, check.fails(1)) == (holds, not holds)
     (hidden,) = size_growth(in_size(1.0, 10_000.0, 1.0), labels=["some"], **sized)
     assert hidden.estimate.value < 0.1
-    with pytest.raises(ValueError, match="a size for each of 1"):
-        slope_growth(given, labels=["some"], since=0.1, environments=["K = 2"], sizes=[])
+    one: dict[str, Any] = {"environments": ["K = 2"], "sizes": []}
+    for refused in (
+        lambda: slope_growth(given, labels=["some"], since=0.1, **one),
+        lambda: size_growth(given, labels=["some"], **one),
+        lambda: ratio_growth(given, over="some", under="some", **one),
+    ):
+        with pytest.raises(ValueError, match="a size for each of 1"):
+            refused()

@@ -1,9 +1,8 @@
 """Measures of super arms, on made-up runs: what is recommended at the end, regret over a lower
-bound, the way from blind play to the oracle, and growth with a size.
+bound, and the way from blind play to the oracle.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +11,7 @@ import pytest
 import dpbandits as dpb
 from dpbandits.checks.checks import blind_regret
 from papers.evidence import CellSetting, Evidence
-from papers.measures import over_paths_bound, ratio_growth, size_growth, way_to_oracle
+from papers.measures import over_paths_bound, way_to_oracle
 from tests.papers.measures import runs_of, word
 
 
@@ -81,26 +80,3 @@ def test_from_blind_to_knowing() -> None:
     assert way(best, blind) == pytest.approx(0, abs=1e-9)
     assert way(blind, best) == pytest.approx(1)
     assert way(0, (best + blind) / 2) == pytest.approx(0.5)
-
-
-def test_growth_with_a_size_is_the_exponent() -> None:
-    """Regret 3K² over regret 5, without spread between the runs."""
-    sizes, names = [1, 2, 4], ["K = 1", "K = 2", "K = 4"]
-    frames = [
-        runs_of(label, [regret] * 3, {10: 1.0}, f"K = {k}", 1.0)
-        for k in sizes
-        for label, regret in (("one", 3.0 * k**2), ("other", 5.0))
-    ]
-    found = Evidence(pl.concat(frames), {name: dpb.Bernoulli([0.5]) for name in names})
-    pair = {"over": "one", "under": "other"}
-    sized: dict[str, Any] = {"environments": names, "sizes": sizes, "at_least": 1.9}
-    (check,) = ratio_growth(found, **pair, **sized, at_most=2.1)
-    assert check.estimate.value == pytest.approx(2.0)
-    assert check.holds
-    both = size_growth(found, labels=["one", "other"], **sized)
-    assert [check.estimate.value for check in both] == pytest.approx([2.0, 0.0])
-    assert [check.holds for check in both] == [True, False]
-    with pytest.raises(ValueError, match="a size for each"):
-        ratio_growth(found, **pair, environments=names, sizes=[1, 2])
-    with pytest.raises(ValueError, match="a size for each"):
-        size_growth(found, labels=["one"], environments=names, sizes=[1, 2])
