@@ -218,7 +218,7 @@ def stated(name: str) -> list[float]:
         (MAKERS[name](given, eps, rounds), means, rounds)
         for given, means in (cells(name)[:4:3] if name in MAKERS else ())
         for eps in budgets(name)[::2]
-        for rounds in (10**4, 10**9)
+        for rounds in (10**5, 10**9)
     ]
     return [
         float(value)
