@@ -48,40 +48,34 @@ def test_obd_random_logs(real: Path) -> None:
         assert log.expected_acceptance == pytest.approx(1 / items, rel=1e-12)
 
 
-ROADS = {
-    "SiouxFalls/SiouxFalls_net.tntp": (24, 76, 0, 2, 10),
-    "Anaheim/Anaheim_net.tntp": (416, 914, 38, 0.054522924, 3.579924242),
-    "Eastern-Massachusetts/EMA_net.tntp": (74, 258, 0, 0.015691, 0.877102),
-    "Berlin-Mitte-Center/berlin-mitte-center_net.tntp": (398, 871, 36, 0, 41),
+SIZES: dict[str, dict[str, tuple[float, ...]]] = {
+    "tntp": {
+        "SiouxFalls/SiouxFalls_net.tntp": (24, 76, 0, 0, 2, 10),
+        "Anaheim/Anaheim_net.tntp": (416, 914, 0, 38, 0.054522924, 3.579924242),
+        "Eastern-Massachusetts/EMA_net.tntp": (74, 258, 0, 0, 0.015691, 0.877102),
+        "Berlin-Mitte-Center/berlin-mitte-center_net.tntp": (398, 871, 1, 36, 0, 41),
+    },
+    "rocketfuel": {
+        "1221.latencies.intra": (104, 151, 4),
+        "1239.latencies.intra": (315, 972, 0),
+        "1755.latencies.intra": (87, 161, 0),
+        "3257.latencies.intra": (161, 328, 0),
+        "3967.latencies.intra": (79, 147, 0),
+        "6461.latencies.intra": (138, 372, 3),
+    },
 }
-"""Nodes, links, zones, and the least and the largest cost."""
-
-ISPS = {
-    1221: (104, 151, 4),
-    1239: (315, 972, 0),
-    1755: (87, 161, 0),
-    3257: (161, 328, 0),
-    3967: (79, 147, 0),
-    6461: (138, 372, 3),
-}
-"""Nodes, edges, and nodes that were dropped."""
+"""Nodes, edges, and nodes off the largest piece; of roads zones, the least and the largest cost."""
 
 
-@needs("tntp")
-def test_real_roads(real: Path) -> None:
-    for file, facts in ROADS.items():
-        network = roads(real / file)
-        sizes = len(network.nodes), len(network.edges), len(network.ends_only)
-        assert (*sizes, network.cost.min(), network.cost.max()) == facts
-        assert len(network.simple().edges) == facts[1]  # no parallel links, no loops
-
-
-@needs("rocketfuel")
-def test_real_isps(real: Path) -> None:
-    for number, facts in ISPS.items():
-        network = isp(real / f"{number}.latencies.intra")
-        assert (len(network.nodes), len(network.edges), network.dropped) == facts
-        assert network.connected().dropped == facts[2]  # nothing more to drop
+@pytest.mark.parametrize("real", SIZES, indirect=True)
+def test_real_networks(real: Path) -> None:
+    for file, (nodes, edges, off, *facts) in SIZES[real.name].items():
+        network = roads(real / file) if facts else isp(real / file)
+        assert (len(network.nodes), len(network.edges)) == (nodes, edges)
+        assert network.connected().dropped == off
+        assert len(network.simple().edges) == edges  # no parallel links, no loops
+        found = len(network.ends_only), network.cost.min(), network.cost.max()
+        assert not facts or found == tuple(facts)
 
 
 @needs("snap")
