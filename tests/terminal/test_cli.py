@@ -13,6 +13,7 @@ from dpbandits.policies.named import EVERY_POLICY as POLICIES
 from dpbandits.policies.recommended import RECOMMENDED
 from dpbandits.service.opening import open_store
 from dpbandits.terminal.cli import SMALL_SWEEP, app
+from tests.places import REPOSITORY
 from tests.sweeps.texts import sweep_text
 
 SWEEP = sweep_text("DPKLUCB", "KLUCB", rounds=400, runs=6, head="[quick]\nruns = 2", name="small")
@@ -70,6 +71,9 @@ def test_run_writes_everything_and_does_nothing_twice(
     assert "0 computed, 2 finished before" in quick.stdout, "its two runs are the first of the six"
     sweep.write_text(SWEEP.replace("rounds = 400", "rounds = 300"))
     assert "2 computed" in dpbandits("run", str(sweep), "--out", str(out), "--workers", "1").stdout
+    for shard in ("1/2", "2/2"):
+        words = "--shard", shard, "--out", str(tmp_path / "shards"), "--workers", "1"
+        assert "1 computed" in dpbandits("run", str(sweep), *words).stdout
     monkeypatch.chdir(tmp_path)
     dpbandits("run", "small.toml", "--quick", "--workers", "1")
     assert Path("results/small-quick/report.html").is_file(), "where no folder is named"
@@ -118,12 +122,15 @@ def test_importing_loads_no_extra_that_is_not_needed() -> None:
 WRONG = {
     "lst": "No such command 'lst'. Did you mean 'list'?",
     "list --nope": "No such option",
+    "run pyproject.toml --executor dask": "go together",
+    **{f"run pyproject.toml --shard {shard}": "1 ≤ i ≤ n" for shard in ("0/2", "3/2", "1", "a/2")},
     "forecast": "Missing option '--visitors'",
     "forecast --base .03 --visitors 50,000": "Invalid value for '--visitors'",
 }
 
 
-def test_a_call_that_does_not_fit_is_refused() -> None:
+def test_a_call_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
     for call, said in WRONG.items():
         result = dpbandits(*call.split())
         assert result.exit_code == 2

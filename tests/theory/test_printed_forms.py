@@ -169,8 +169,8 @@ def test_lower_bounds_of_worst_instances() -> None:
     assert found == pytest.approx(8 * 4 * math.log(10**6) / (64 * (math.exp(0.5) - 1) ** 2 * 0.5))
     assert math.isnan(theory.private_paths_lower_bound(12, 5, 0.5, 10**6, 0.5))
     assert theory.semi_bandit_lower_order(12, 4, 0.5, 10, 1) == pytest.approx(48 * math.log(10) * 3)
-    private = theory.full_information_lower_bound(5, 0.5, 100, 0.01)
-    assert private == pytest.approx(0.098 * math.log(5) / 0.1)
+    private = theory.full_information_lower_bound(2, 0.5, 100, 0.01)
+    assert private == pytest.approx(0.098 * math.log(2) / 0.1)
     named = {"alpha": 0.3, "beta": 0.05, "epsilon": 0.1}
     rule = theory.private_sample_lower_bound(-0.05, 2.0, **named)
     assert rule == pytest.approx(2 * math.log(20) / (12 * 0.1 * 0.3 * 0.05))
