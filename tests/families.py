@@ -112,9 +112,7 @@ KEPT = {
     ),
     f"{RECORDS}::test_rows_are_played_by_one_law": "FollowTheLeader.*True",
     f"{RECORDS}::test_winners_have_the_law_of_all_sums": "^2",
-    "simulation/test_super_arms.py::test_rewards_that_belong_together_are_played_by_one_law": (
-        "^people-DPKLMAT$"
-    ),
+    "simulation/test_super_arms.py::test_super_arms_are_played_by_one_law": "^people-DPKLMAT$",
     "simulation/test_delays.py::test_a_delay_costs_no_more_than_itself": "DPKLUCB-law0",
     "simulation/test_simulate.py::test_reference": OF_COMPILED,
     "simulation/test_seeds.py::test_a_compiled_player_plays_what_it_played": OF_COMPILED,

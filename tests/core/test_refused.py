@@ -46,6 +46,7 @@ NAMES = {
     "SETS": dpb.ExplicitSet([(0, 1), (0, 2), (0, 3), (4, 5)]),
     "CHANGING": dpb.ChangingMeans([[0.2, 0.4]], [0], 50),
     "ROWS": np.full((50, 3), 0.5),
+    "VISITORS": dpb.ContextTable(np.full((50, 3), 0.5), np.full((50, 2), 0.5)),
     "oracle": lambda weights: (0,),
     "np": np,
     "Decimal": Decimal,

@@ -1,13 +1,12 @@
 """Compiled players against the plain host: one law of plays, regret, releases and events."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpbandits.checks.checks import figures_of, smallest_p
 from dpbandits.simulation.plain import Path
-from dpbandits.simulation.simulate import choose_player, play_plain
+from dpbandits.simulation.simulate import choose_player
 
 ALARM = 1e-6
 """False-alarm rate of all comparisons of a test together."""
@@ -29,7 +28,7 @@ def require_one_law(
         else:
             fast = player(policy, environment, rounds, 31)
             assert fast is not None
-        plain = partial(play_plain, policy, environment, rounds, 32, marks)
+        plain, _ = choose_player(policy, environment, rounds, 32, compiled=False)
 
         def told(path: Path) -> Any:
             events = not policy.about.randomised
@@ -38,5 +37,5 @@ def require_one_law(
             return np.round(np.concatenate([path.plays[:-1].ravel(), last, earned]), 6)
 
         many = np.stack([told(fast(marks, run)) for run in range(4 * runs)])
-        few = np.stack([told(plain(run)) for run in range(runs)])
+        few = np.stack([told(plain(marks, run)) for run in range(runs)])
         assert smallest_p(few, many) > ALARM / among

@@ -13,8 +13,7 @@ import dpbandits as dpb
 from dpbandits.core.plan import PublicRng
 from dpbandits.policies.contextual import LinearLaw, UniformLaw
 from dpbandits.simulation.compiled.contextual import best_arm
-
-FALSE_ALARM = 1e-6
+from tests.simulation.hosts import ALARM, require_one_law
 
 
 def visitors() -> dpb.ContextTable:
@@ -59,21 +58,9 @@ def test_contexts_in_fewer_dimensions_than_features_are_fitted() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_compiled_runs_have_the_law_of_sessions(policy: Any) -> None:
-    """Plays of each arm and what was earned, 60 runs a side of 700 rounds (30, where the plain way
-    fits after each), at two checkpoints: two-sample Kolmogorov–Smirnov tests, with a false alarm of
-    1e-6 for all of a policy's together.
-    """
-    rounds, runs, at = 700, 30 if getattr(policy, "alpha", 0) == 1 else 60, [550, 700]
-    how: dict[str, Any] = {"runs": runs, "workers": 1, "at": at}
-    plain = dpb.simulate(policy, PLACE, rounds, seed=1, compiled=False, **how)
-    quick = dpb.simulate(policy, PLACE, rounds, seed=2, **how)
-    pairs = [(plain.regret(at)[:, k], quick.regret(at)[:, k]) for k in range(2)]
-    pairs += [(plain.counts[:, k, a], quick.counts[:, k, a]) for k in range(2) for a in range(3)]
-    pairs.append((plain.releases, quick.releases))
-    for one, other in pairs:
-        p = stats.ks_2samp(one, other, method="asymp").pvalue
-        assert p > FALSE_ALARM / len(pairs)
-    assert np.all(quick.counts.sum(axis=2) == at)
+    """Plays of each arm, what was earned, and releases."""
+    runs = 30 if getattr(policy, "alpha", 0) == 1 else 60  # which plainly fits after each round
+    require_one_law(policy, PLACE, (700, runs), among=len(POLICIES))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +122,7 @@ def test_arms_are_drawn_as_often() -> None:
         quick = [best_arm(x, theta, roots, True, rng) for _ in range(10_000)]
         table = np.array([np.bincount(side, minlength=3) for side in (plain, quick)])
         table = table[:, table.sum(axis=0) > 0]
-        assert stats.chi2_contingency(table).pvalue > FALSE_ALARM / 5
+        assert stats.chi2_contingency(table).pvalue > ALARM / 5
 
 
 class Learns(dpb.LinTS):
@@ -153,15 +140,6 @@ def test_a_subclass_is_played_as_what_it_says() -> None:
     for policy in (Learns(**GIVEN), Draws(**GIVEN, epsilon=1, public_contexts=PLACE.contexts)):
         runs = [dpb.simulate(policy, PLACE, 300, seed=1, compiled=way) for way in (True, False)]
         assert np.array_equal(runs[0].plays, runs[1].plays)
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"features=5, the contexts have 4"):
-        dpb.simulate(dpb.LinTS(arms=3, features=5), PLACE, 10)
-    with pytest.raises(ValueError, match="delay= and shuffle= are not for it"):
-        dpb.simulate(POLICIES[0], PLACE, 10, delay=3)
-    with pytest.raises(ValueError, match="delay= and shuffle= are not for it"):
-        dpb.simulate(POLICIES[0], PLACE, 10, shuffle=True)
 
 
 def test_laws_are_drawn_as_wide_as_rewards_and_noise_are() -> None:

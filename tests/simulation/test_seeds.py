@@ -71,18 +71,6 @@ def kept_anew(kept: Mapping[str, str], names: Collection[str]) -> dict[str, str]
     }
 
 
-def test_what_is_kept_is_not_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{__name__}.simulated", lambda policy: f"played {policy.name}")
-    kept = {name: f"kept {name}" for name in [*INSTANCES, "Gone 0"]}
-    del kept["UCB1 0"]
-    new = kept_anew(kept, ["DPIMED"])
-    assert list(new) == list(INSTANCES)
-    assert (new.pop("UCB1 0"), new.pop("DPIMED 0")) == ("played UCB1", "played DPIMED")
-    assert new == {name: kept[name] for name in new}
-    with pytest.raises(ValueError, match="There is no policy DPKLUBC"):
-        kept_anew(kept, ["DPKLUBC"])
-
-
 if __name__ == "__main__":
     found = kept_anew(json.loads(KEPT.read_text(encoding="utf-8")), sys.argv[1:])
     KEPT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

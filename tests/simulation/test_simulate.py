@@ -11,12 +11,11 @@ import pytest
 
 import dpbandits as dpb
 from dpbandits.checks import examples
-from dpbandits.checks.checks import FALSE_ALARM, smallest_p
 from dpbandits.policies import POLICIES
 from dpbandits.policies.contract import size_argument
-from dpbandits.simulation import play_plain, play_rounds
 from dpbandits.simulation.compiled.players import RunPlayer, compiled_player
 from tests.families import COMPILED
+from tests.simulation.hosts import require_one_law
 
 ENV = dpb.Bernoulli([0.8, 0.5, 0.3])
 SEVERAL = [name for name, cls in POLICIES.items() if size_argument(cls) in ("arms", "actions")]
@@ -123,19 +122,10 @@ PLAYED |= {
 
 @pytest.mark.parametrize("case", PLAYED)
 def test_other_rewards_have_one_law_in_both_hosts(case: str) -> None:
-    """Every compiled twin on rewards that are not 0/1. False-alarm rate 1e-6 a case."""
+    """Every compiled twin on rewards that are not 0/1."""
     name, environment = PLAYED[case]
     policy = PRESETS.get(name) or examples(name)[0]
-    fast = dpb.simulate(policy, environment, 100, runs=4000, seed=8).plays
-    slow = np.stack([rounds_path(policy, environment, 100, run) for run in range(200)])
-    assert smallest_p(slow, fast) > FALSE_ALARM
-
-
-def rounds_path(policy: Any, environment: Any, rounds: int, run: int) -> np.ndarray[Any, Any]:
-    plays: np.ndarray[Any, Any] = play_plain(
-        policy, environment, rounds, 9, np.array([rounds]), run, host=play_rounds
-    ).plays[0]
-    return plays
+    require_one_law(policy, environment, (100, 300), among=1)
 
 
 @pytest.mark.parametrize("name", SEVERAL)
@@ -162,13 +152,6 @@ class Unmade(dpb.DPKLUCB):
     def validate(self) -> None:
         super().validate()
         raise LookupError("no such table")
-
-
-def test_an_oracle_that_no_other_process_can_load_is_refused() -> None:
-    problem = dpb.UserDecisionSet(arms=3, size=1, oracle=lambda _: [0], contains=lambda _: True)
-    policy = dpb.DPKLCUCB(problem=problem, epsilon=1)
-    with pytest.raises(ValueError, match="Expected workers=1, or a policy and an environment"):
-        dpb.simulate(policy, ENV, 20, runs=3, workers=2)
 
 
 @pytest.mark.parametrize("kind", [Fails, Unmade])

@@ -17,54 +17,62 @@ from tests.simulation.hosts import ALARM, require_one_law
 
 LISTED = dpb.ExplicitSet([(0, 1), (1, 2, 3), (3,), (0, 2)])
 COSTS = dpb.ExplicitSet([(0, 1), (1, 2, 3), (3,)], arms=5, costs=True)  # arm 4 is a loop
-PROBLEMS = [LISTED, COSTS, dpb.TopKMax(arms=4, k=2)]
-POLICIES: list[Any] = [
+PATHS = dpb.ExplicitSet(super_arms=[(0, 1, 2), (0, 3, 4), (5, 6)])
+COINS = dpb.SharedCoins([0.3, 0.5, 0.9], [0, 1, 1, 0, 1, 2, 2])
+TOP = dpb.UniformMatroid(arms=4, rank=2)
+TREES = dpb.SpanningTrees([(0, 1), (1, 2), (2, 0), (2, 3)])
+TASTE = np.repeat([[1, 1, 0, 0.4], [0, 0, 1, 0.4], [1, 0.5, 1, 0.4]], [5, 3, 1], axis=0)
+"""The first two arms please the same people."""
+
+PEOPLE = dpb.Table(TASTE, resample=True)
+GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 5)])
+"""With a triangle, a self-loop, parallel edges and two parts."""
+
+ON_SETS: list[Any] = [
     (dpb.CUCB, {}),
     (dpb.LazyCUCB, {"epsilon": 40}),
-    (dpb.DPKLCUCB, {"epsilon": 20, "first": 3}),
-    (dpb.CUCBLDP1, {"epsilon": 8}),
+    (dpb.DPKLCUCB, {"epsilon": 25, "first": 3}),
+    (dpb.CUCBLDP1, {"epsilon": 12}),
     (dpb.CUCBLDP2, {"epsilon": 4}),
     (dpb.CUCBLDP2, {"epsilon": 4, "ask": "undecided", "preset": "sharp"}),
     (dpb.CUCBLDP2, {"epsilon": 8, "radius": "joint"}),
     (dpb.CUCBLDP2, {"epsilon": 8, "radius": "joint", "preset": "sharp"}),
-    (dpb.CUCBDP, {"epsilon": 40, "horizon": 300}),
-    (dpb.CUCBDPMax, {"epsilon": 40, "horizon": 300}),
+    (dpb.CUCBDP, {"epsilon": 50, "horizon": 300}),
+    (dpb.CUCBDPMax, {"epsilon": 50, "horizon": 300}),
+]
+ON_MATROIDS: list[Any] = [
+    (dpb.OMM, {}),
+    (dpb.KLOSM, {}),
+    (dpb.DPKLMAT, {"epsilon": 25, "first": 3}),
+    (dpb.CTSGaussian, {}),
+    (dpb.DPTSMAT, {"epsilon": 20}),
+    (dpb.DPUCBMAT, {"epsilon": 20}),
+]
+WORLDS: dict[str, tuple[Any, Any, list[Any]]] = {
+    "listed": (LISTED, dpb.Bernoulli([0.8, 0.6, 0.5, 0.3]), ON_SETS),
+    "costs": (COSTS, dpb.Bernoulli([0.8, 0.6, 0.5, 0.3, 0.4]), ON_SETS),
+    "maximum": (dpb.TopKMax(arms=4, k=2), dpb.Bernoulli([0.8, 0.6, 0.5, 0.3]), ON_SETS),
+    "coins": (PATHS, COINS, ON_SETS),
+    "graph": (GRAPH, dpb.Bernoulli(np.linspace(0.8, 0.2, 7)), ON_SETS[:6] + ON_MATROIDS[:3]),
+    "people": (TOP, PEOPLE, ON_SETS[:5] + ON_SETS[8:9] + ON_MATROIDS),
+    "trees of people": (TREES, PEOPLE, ON_MATROIDS[::4]),
+}
+"""Where super arms are played: on coins and by people arms belong together."""
+
+PLAYED = [
+    pytest.param(world, cls(problem=problem, **given), id=f"{world}-{cls.__name__}")
+    for world, (problem, _, makers) in WORLDS.items()
+    for cls, given in makers
+    if problem.linear or given.get("radius") != "joint"
 ]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("problem", PROBLEMS, ids=["listed", "costs", "top"])
-@pytest.mark.parametrize(("cls", "given"), POLICIES, ids=lambda x: getattr(x, "__name__", ""))
-def test_super_arms_are_played_by_one_law(cls: Any, given: Any, problem: Any) -> None:
-    if given.get("radius") == "joint" and not problem.linear:
-        pytest.skip("a joint radius is of sums")
-    policy = cls(problem=problem, **given)
-    environment = dpb.Bernoulli([0.8, 0.6, 0.5, 0.3, 0.4][: problem.arms])
-    among = 2 * len(PROBLEMS) * len(POLICIES)
-    require_one_law(policy, environment, (12, 100), (200, 60), among=among)
-
-
-GRAPH = dpb.GraphicMatroid([(0, 1), (1, 2), (2, 0), (2, 3), (3, 3), (2, 3), (4, 5)])
-"""With a triangle, a self-loop, parallel edges and two parts."""
-
-ON_GRAPH: list[Any] = [
-    dpb.OMM(problem=GRAPH),
-    dpb.KLOSM(problem=GRAPH),
-    dpb.DPKLMAT(problem=GRAPH, epsilon=30, first=3),
-    dpb.DPKLCUCB(problem=GRAPH, epsilon=30, first=3),
-    dpb.CUCB(problem=GRAPH),
-    dpb.LazyCUCB(problem=GRAPH, epsilon=60),
-    dpb.CUCBLDP2(problem=GRAPH, epsilon=4),
-    dpb.CUCBLDP2(problem=GRAPH, epsilon=4, ask="undecided", preset="sharp"),
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("policy", ON_GRAPH, ids=lambda policy: policy.name)
-def test_forests_are_played_by_one_law(policy: Any) -> None:
-    """As they are where a graph is too large for a tableau."""
-    environment = dpb.Bernoulli(np.linspace(0.8, 0.2, GRAPH.arms))
-    require_one_law(policy, environment, (12, 100), (200, 60), among=16, player=set_player)
+@pytest.mark.parametrize(("world", "policy"), PLAYED)
+def test_super_arms_are_played_by_one_law(world: str, policy: Any) -> None:
+    """Forests as they are where a graph is too large for a tableau."""
+    player, environment = set_player if world == "graph" else None, WORLDS[world][1]
+    sizes = (12, 100), (150, 60)
+    require_one_law(policy, environment, *sizes, among=2 * len(PLAYED), player=player)
 
 
 @pytest.mark.long
@@ -79,48 +87,6 @@ def test_the_best_super_arm_is_the_oracles(problem: Any) -> None:
         weights = np.round(rng.random(problem.arms) * 2 - 0.5, int(rng.integers(0, 3)))
         size = best(tuple(sets), weights, chosen)
         assert tuple(chosen[:size].tolist()) == problem.best(weights)
-
-
-PATHS = dpb.ExplicitSet(super_arms=[(0, 1, 2), (0, 3, 4), (5, 6)])
-COINS = dpb.SharedCoins([0.3, 0.5, 0.9], [0, 1, 1, 0, 1, 2, 2])
-ON_COINS: list[Any] = [
-    dpb.CUCB(problem=PATHS),
-    dpb.LazyCUCB(problem=PATHS, epsilon=60),
-    dpb.CUCBDP(problem=PATHS, epsilon=60, horizon=300),
-    dpb.CUCBDPMax(problem=PATHS, epsilon=60, horizon=300),
-    dpb.CUCBLDP1(problem=PATHS, epsilon=20),
-    dpb.CUCBLDP2(problem=PATHS, epsilon=8),
-    dpb.CUCBLDP2(problem=PATHS, epsilon=8, radius="joint", preset="sharp"),
-    dpb.DPKLCUCB(problem=PATHS, epsilon=30, first=3),
-]
-TREES = dpb.SpanningTrees([(0, 1), (1, 2), (2, 0), (2, 3)])
-TOP = dpb.UniformMatroid(arms=4, rank=2)
-TASTE = np.repeat([[1, 1, 0, 0.4], [0, 0, 1, 0.4], [1, 0.5, 1, 0.4]], [5, 3, 1], axis=0)
-"""The first two arms please the same people."""
-
-PEOPLE = dpb.Table(TASTE, resample=True)
-ON_PEOPLE: list[Any] = [
-    dpb.OMM(problem=TREES),
-    dpb.CTSGaussian(problem=TOP),
-    dpb.DPUCBMAT(problem=TOP, epsilon=20),
-    dpb.DPTSMAT(problem=TREES, epsilon=20),
-    dpb.DPKLMAT(problem=TOP, epsilon=20, first=3),
-    dpb.CUCB(problem=dpb.TopK(arms=4, k=2)),
-    dpb.LazyCUCB(problem=TOP, epsilon=40),
-    dpb.CUCBLDP2(problem=TOP, epsilon=4),
-    dpb.CUCBDP(problem=TOP, epsilon=40, horizon=300),
-]
-TOGETHER = [("coins", each) for each in ON_COINS] + [("people", each) for each in ON_PEOPLE]
-
-
-@pytest.mark.parametrize(
-    ("world", "policy"), TOGETHER, ids=[f"{world}-{policy.name}" for world, policy in TOGETHER]
-)
-def test_rewards_that_belong_together_are_played_by_one_law(world: str, policy: Any) -> None:
-    if world == "coins":
-        require_one_law(policy, COINS, (12, 100), (150, 60), among=2 * len(TOGETHER))
-    else:
-        require_one_law(policy, PEOPLE, (12, 150), (150, 80), among=2 * len(TOGETHER))
 
 
 @pytest.mark.parametrize("rounds", [1, 400])
