@@ -532,13 +532,6 @@ class Vault:
         return self.cost if self.costs is None else self.costs[coordinate]
 
 
-def without_frames(error: BaseException) -> BaseException:
-    """Remove an error's traceback and causes, whose frames hold exact sums."""
-    for name in ("__traceback__", "__cause__", "__context__"):
-        getattr(BaseException, name).__set__(error, None)  # works for frozen dataclasses, too
-    return error
-
-
 def checked_report(
     value: object, randomizer: Randomizer, noise: NoiseKind, about: int
 ) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -111,6 +112,7 @@ OWN = dpb.UserDecisionSet(arms=4, size=2, oracle=heaviest)
 DAY = timedelta(days=1)
 ROOMY = {"epsilon": 4, "grid": GRID}
 PLACED: dict[str, Any] = {"arms": 2, "features": 1, "public_contexts": [[0.5], [-0.5]]}
+COINS = dpb.LazyDPTS(arms=2, epsilon=4)
 SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "batches": (Faulty(arms=2, first=4, **ROOMY), {}),
     "guardrail": (
@@ -129,6 +131,8 @@ SETUPS: dict[str, tuple[Any, dict[str, Any]]] = {
     "full": (dpb.RNMFTNL(actions=2, **ROOMY), {}),
     "tree": (dpb.HybridUCB(arms=2, **ROOMY), {}),
     "contexts": (dpb.DPLinTS(**PLACED, first=2, **ROOMY), {}),
+    "coins": (COINS, {}),
+    "late coins": (COINS, {"attribution_window": DAY}),
 }
 
 
@@ -200,7 +204,8 @@ OURS = "full", "tree", "contexts"
 VERBS = ["tell", "tell_many", "settle", "save", "ask"]
 CASES = [
     (setup, verb)
-    for setup, (_, options) in SETUPS.items()
+    for setup, (policy, options) in SETUPS.items()
+    if policy is not COINS
     for verb in (VERBS if "attribution_window" not in options else VERBS[2:])
 ]
 RECORDING = ["batches", "guardrail", "segments", "range", "tree"]
@@ -269,6 +274,38 @@ def test_an_error_of_a_release_that_was_due_keeps_no_reward(setup: str) -> None:
     calls = [lambda: work.session.tell(*pair), lambda: work.session.tell_many([pair])]
     for call in (*calls, work.record) if setup in RECORDING else calls:
         with pytest.raises(dpb.NotRecordedError) as error:
+            call()
+        require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_a_refused_call_keeps_no_reward(setup: str) -> None:
+    """Nor does one whose rewards a coin could not round."""
+    noise = Exact(1)
+    work = Work(setup, noise)
+    told, recording = work.session, setup in (*RECORDING, "coins")
+    made = work.asked(4)
+    pairs = [(each, work.reward(each, SECRET)) for each in made]
+    wrong = pairs[0][0], 7314.0
+    calls: list[Callable[[], Any]] = [
+        lambda: told.tell(*wrong),
+        lambda: told.tell_many([*pairs[1:], wrong]),
+        lambda: told.tell_many([*pairs, (SECRET, None, 0)]),
+        lambda: told.tell(*pairs[3]),
+        lambda: told.tell_many(pairs),
+    ]
+    if recording:
+        how: Any = {} if isinstance(told, dpb.Session) else {"segment": "x"}
+        calls += [
+            partial(told.record, 0, outcomes, key="a week", **how)
+            for outcomes in ([SECRET, 7314.0], (7314, 7315), "0.7314")
+        ]
+    if "coins" in setup:
+        noise.failing = True
+        calls += [lambda: told.tell(*pairs[0]), lambda: told.tell_many(pairs[:3])]
+    told.void(made[3])
+    for call in calls:
+        with pytest.raises((dpb.DecisionError, dpb.RewardError, TypeError, OSError)) as error:
             call()
         require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
 

@@ -29,6 +29,7 @@ from dpbandits.core.errors import (
     NotRecordedError,
     RewardError,
     SharedError,
+    frameless,
 )
 from dpbandits.core.inputs import (
     MOST,
@@ -66,7 +67,6 @@ from dpbandits.session.saving import (
     sealed,
     unsealed,
 )
-from dpbandits.vault import without_frames
 from dpbandits.version import __version__
 
 FORMAT = "dpbandits session of releases"
@@ -342,22 +342,28 @@ class JointDPSession:
             ClosedError: the session is closed.
             NotRecordedError: a release was due and failed. No decision was made.
         """
-        refuse_options(options)
-        with self._lock.held():
-            self._begin()
-            self._release_if_due()
-            # fresh bits of the operating system for each decision, or of a seed for experiments
-            bits = secrets.randbits(256) if self._seed is None else [self._seed, self._asked]
-            rng = np.random.default_rng(bits)
-            try:
-                row = self.policy.context(context)[None]
-            except Exception:
-                self._wait(BY_DEVICE)  # an ask like any other: it counts, and gives up old ones
-                raise
-            arm = int(self._open.snapshot.choices(row, rng)[0])
-            cell = int(self._open.snapshot.cell_of(row)[0])
-            word = self._wait(self.policy.index(arm, cell, 0))
-            return JointDecision(word, arm, self.policy.labels[arm] if self.policy.labels else None)
+        try:
+            refuse_options(options)
+            with self._lock.held():
+                self._begin()
+                self._release_if_due()
+                return frameless(self._decided, context)
+        finally:
+            del context  # no frame of an error holds it
+
+    def _decided(self, context: Any) -> JointDecision:
+        # fresh bits of the operating system for each decision, or of a seed for experiments
+        bits = secrets.randbits(256) if self._seed is None else [self._seed, self._asked]
+        rng = np.random.default_rng(bits)
+        try:
+            row = self.policy.context(context)[None]
+        except Exception:
+            self._wait(BY_DEVICE)  # an ask like any other: it counts, and gives up old ones
+            raise
+        arm = int(self._open.snapshot.choices(row, rng)[0])
+        cell = int(self._open.snapshot.cell_of(row)[0])
+        word = self._wait(self.policy.index(arm, cell, 0))
+        return JointDecision(word, arm, self.policy.labels[arm] if self.policy.labels else None)
 
     def tell(self, decision: JointDecision | str, reward: Any) -> None:
         """Tell the answer to a decision, or to its word, once. It may come late, in any order, or
@@ -369,17 +375,23 @@ class JointDPSession:
                 it is too old. Which of these is not said.
             ClosedError: the session is closed.
         """
-        with self._lock.held():
-            self._begin()
-            word, place = self._waits(decision)
-            if place == BY_DEVICE:
-                raise DecisionError(
-                    "Expected report(visit, index) for a decision of a person's own device. "
-                    "Nothing was recorded."
-                )
-            value = reward if self.rewards is None else self.rewards.to_unit(reward)
-            one = on_grid(checked_reward(value), self._mechanism.grid, self._noise)
-            self._tell(word, place + one)
+        try:
+            with self._lock.held():
+                self._begin()
+                self._tell(*frameless(self._answered, decision, reward))
+        finally:
+            del decision, reward  # no frame of an error holds them
+
+    def _answered(self, decision: JointDecision | str, reward: Any) -> tuple[str, int]:
+        """Return a decision's word, and the place of its record."""
+        word, place = self._waits(decision)
+        if place == BY_DEVICE:
+            raise DecisionError(
+                "Expected report(visit, index) for a decision of a person's own device. "
+                "Nothing was recorded."
+            )
+        value = reward if self.rewards is None else self.rewards.to_unit(reward)
+        return word, place + on_grid(checked_reward(value), self._mechanism.grid, self._noise)
 
     def void(self, decision: JointDecision | Visit | str) -> None:
         """Withdraw a decision: its answer will not be taken.
@@ -420,21 +432,28 @@ class JointDPSession:
             DecisionError: as `tell`.
             ClosedError: the session is closed.
         """
-        with self._lock.held():
-            self._begin()
-            word, waits = self._waits(visit)
-            if waits != BY_DEVICE:
-                raise DecisionError(
-                    "Expected tell(decision, reward) for a decision that this session made. "
-                    "Nothing was recorded."
-                )
-            place = as_int(index)
-            if place is None or not 0 <= place < len(self._open.counts):
-                raise RewardError(
-                    f"Expected a whole number from 0 to {len(self._open.counts) - 1:,}, the place "
-                    "of a record (not shown: it is private). Nothing was recorded."
-                )
-            self._tell(word, place)
+        try:
+            with self._lock.held():
+                self._begin()
+                self._tell(*frameless(self._reported, visit, index))
+        finally:
+            del visit, index
+
+    def _reported(self, visit: Visit | str, index: Any) -> tuple[str, int]:
+        """Return the word of a device's decision, and the place of its record."""
+        word, waits = self._waits(visit)
+        if waits != BY_DEVICE:
+            raise DecisionError(
+                "Expected tell(decision, reward) for a decision that this session made. "
+                "Nothing was recorded."
+            )
+        place = as_int(index)
+        if place is None or not 0 <= place < len(self._open.counts):
+            raise RewardError(
+                f"Expected a whole number from 0 to {len(self._open.counts) - 1:,}, the place "
+                "of a record (not shown: it is private). Nothing was recorded."
+            )
+        return word, place
 
     # For everybody
 
@@ -712,24 +731,23 @@ class JointDPSession:
             NotRecordedError: the noise source failed. Nothing was released; the next ask tries
                 again.
         """
-        visits = self._asked - shown.state.visits
-        block = Block((EVERY,), self._open.counts, (visits,))
         try:
-            if self._open.drawn is None:
-                _, (answer,) = self._mechanism.answer(None, block, self._noise)
-                none = np.zeros_like(self._open.counts)
-                self._open = self._open._replace(counts=none, drawn=answer)
-            drawn = self._open.drawn
-            return Shown(self.policy.learned(shown.state, drawn), (*shown.released, drawn))
-        except BaseException as error:
-            failed = without_frames(error)  # they hold exact counts, as this one does
-            del block
-        if not isinstance(failed, Exception):  # an interruption
-            raise failed
-        raise NotRecordedError(
-            "The release that is due failed (see the cause above). Nothing was released, and no "
-            "decision was made. Ask again once the noise source works."
-        ) from failed
+            return frameless(self._with_drawn, shown)
+        except Exception as error:
+            raise NotRecordedError(
+                "The release that is due failed (see the cause above). Nothing was released, and "
+                "no decision was made. Ask again once the noise source works."
+            ) from error
+
+    def _with_drawn(self, shown: Shown) -> Shown:
+        if self._open.drawn is None:
+            visits = self._asked - shown.state.visits
+            block = Block((EVERY,), self._open.counts, (visits,))
+            _, (answer,) = self._mechanism.answer(None, block, self._noise)
+            none = np.zeros_like(self._open.counts)
+            self._open = self._open._replace(counts=none, drawn=answer)
+        drawn = self._open.drawn
+        return Shown(self.policy.learned(shown.state, drawn), (*shown.released, drawn))
 
 
 def refuse_options(options: Iterable[str]) -> None:

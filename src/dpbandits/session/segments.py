@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, final, overload
 
-from dpbandits.core.errors import DecisionError, MessageError, SharedError
+from dpbandits.core.errors import DecisionError, MessageError, SharedError, frameless
 from dpbandits.core.inputs import NAME, checked_name, checked_seed, converted, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import Rows, Tabular, in_columns
@@ -20,6 +20,7 @@ from dpbandits.session.decisions import (
     Decision,
     DecisionTable,
     Eligible,
+    Pair,
     SegmentDecision,
     User,
     checked_pairs,
@@ -322,11 +323,12 @@ class SegmentedSession(Mapping[str, Session]):
         """Several pairs, told in this order; all are checked first, so a wrong one among them
         changes nothing, in no segment (see `Session.tell_many`).
         """
-        pairs = checked_pairs(tells)
-        del tells
+        pairs = list[Pair]()
         try:
+            pairs += frameless(checked_pairs, tells)
             tell_pairs(self._by_campaign, pairs, self._of)
         finally:
+            del tells
             pairs.clear()
 
     def tell_message(self, text: str) -> None:

@@ -31,6 +31,7 @@ from dpbandits.core.errors import (
     RewardError,
     SharedError,
     coded,
+    frameless,
 )
 from dpbandits.core.inputs import (
     checked_name,
@@ -141,7 +142,7 @@ from dpbandits.session.times import (
     require_few,
 )
 from dpbandits.session.traffic import SampleRatio, Traffic
-from dpbandits.vault import Books, Parts, Vault, release_of, without_frames
+from dpbandits.vault import Books, Parts, Vault, release_of
 
 Estimates = TypeVar("Estimates", Beliefs, Predictions)
 
@@ -741,18 +742,14 @@ class Session:
             id, play = view.find_pending(decision, self.campaign, self._newest)
             if self._holds_answers:
                 self._require_time(id)
-                plain = self._vault.checked(play.observe or play.action, reward)
-                self._hold_outcomes([(id, play, plain)])
+                frameless(self._hold_outcome, id, play, reward)
                 return
             quick = self._vault.quick_parts
             parts = quick(play.counted_as, reward, play.context) if play.learn else None
             if parts is not None:
                 event: Event = Told(id, play.counted_as, parts)
             else:
-                where = play.observe or play.action
-                event = self._event(
-                    id, play, self._vault.on_grid(self._vault.checked(where, reward))
-                )
+                event = frameless(self._told, id, play, reward)
             view.events.append(event)  # this is the moment at which it happens
             view.apply(event, len(view.events))
             del decision, reward, parts, event  # no frame of a release that fails holds a reward
@@ -794,11 +791,13 @@ class Session:
             DecisionError, RewardError, TypeError: one of the pairs is wrong; the error says which.
                 Nothing was recorded.
         """
-        pairs = checked_pairs(tells)  # before the call: what makes them may ask for decisions
-        del tells
+        pairs = list[Pair]()
         try:
+            # before the call: what makes them may ask for decisions
+            pairs += frameless(checked_pairs, tells)
             tell_pairs({self.campaign: self}, pairs, lambda decision: self)
         finally:
+            del tells
             pairs.clear()
 
     def _is_dropped(self, decision: Any, view: View) -> bool:
@@ -874,6 +873,11 @@ class Session:
             if window == period and taken:
                 place = who, period, taken - 1
         return Unread(id, play, "void", place)
+
+    def _told(self, id: int, play: Play, reward: Any) -> Event:
+        """Return the event of a reward, checked."""
+        plain = self._vault.checked(play.observe or play.action, reward)
+        return self._event(id, play, self._vault.on_grid(plain))
 
     def _event(self, id: int, play: Play, steps: Any, why: str = "told") -> Event:
         """Return the event of a reward in grid steps."""
@@ -987,13 +991,14 @@ class Session:
             RewardError: one of them is no reward. Nothing was recorded.
             ClosedError: the session is closed. Nothing was recorded.
         """
-        digest, rewards = checked_batch_key(key), listed_outcomes(outcomes)
-        counts = type(outcomes) is tuple
-        del outcomes
-        batch = Batch(digest, self._state.roster.number(arm), len(rewards))
+        rewards = list[Any]()
         try:
-            return self._record(batch.arm, rewards, counts, batch)
+            digest = checked_batch_key(key)
+            rewards += frameless(listed_outcomes, outcomes)
+            batch = Batch(digest, self._state.roster.number(arm), len(rewards))
+            return self._record(batch.arm, rewards, type(outcomes) is tuple, batch)
         finally:
+            del outcomes
             rewards.clear()
 
     def _record(
@@ -1034,7 +1039,7 @@ class Session:
                     "Expected outcomes= to be a list of rewards: (people, successes) is for "
                     "rewards of 0 and 1, without rewards= and guardrail=. Nothing was recorded."
                 )
-            parts = self._recorded_parts(arm, outcomes, view.asked)
+            parts = frameless(self._recorded_parts, arm, outcomes, view.asked)
             events = view.recorded(arm, parts, batch)
             view.events.extend(events)  # this is the moment at which it happens
             outcomes.clear()
@@ -1059,6 +1064,10 @@ class Session:
         return [parts[place] for place in order.tolist()]
 
     # Answers that count once their time has passed
+
+    def _hold_outcome(self, id: int, play: Play, reward: Any) -> None:
+        plain = self._vault.checked(play.observe or play.action, reward)
+        self._hold_outcomes([(id, play, plain)])
 
     def _hold_outcomes(self, checked: Sequence[tuple[int, Play, Any]]) -> None:
         """Keep answers until their time has passed; the first answer stays. Nothing else is done,
@@ -1250,14 +1259,7 @@ class Session:
             coordinates: that the answers are about.
             read: `Vault.release` or `Vault.finish`, with its arguments.
         """
-        failed: BaseException | None = None
-        try:
-            books, answers = read(*given)
-        except BaseException as error:  # an interruption, too
-            failed = error
-        if failed is not None:  # outside the handler, so that it has no context
-            del given, read, state
-            raise without_frames(failed)
+        books, answers = frameless(read, *given)
         self._require_process()  # the noise source may have forked
         counts, numbers = recorded_by_action(state), self._vault.numbers
         return books, release_of(coordinates, answers, state.records, counts, numbers)
@@ -2204,25 +2206,29 @@ def tell_pairs(
     with OneCall(first, releases=not first._holds_answers):
         for session in others:
             session._refresh_view(releases=not session._holds_answers)
-        checked = checked_tells(pairs, session_of)
+        told = frameless(told_events, sessions, pairs, session_of)
         pairs.clear()
-        if first._holds_answers:
-            for name, own in checked.items():
-                sessions[name]._hold_outcomes(own)
-            return
-        told = {
-            name: [
-                sessions[name]._event(id, play, sessions[name]._vault.on_grid(plain))
-                for id, play, plain in own
-            ]
-            for name, own in checked.items()
-        }
-        del checked
         names = tuple(told)
         for name in names:
             sessions[name]._view.events.extend(told.pop(name))  # the moment at which it happens
         for name in names:
             sessions[name]._catch_up(sessions[name]._view)
+
+
+def told_events(
+    sessions: Mapping[str, Session], pairs: list[Pair], session_of: Callable[[Any], Session]
+) -> dict[str, list[Event]]:
+    """Return the events of pairs by campaign; none where answers are held, which is done here."""
+    told = dict[str, list[Event]]()
+    for name, own in checked_tells(pairs, session_of).items():
+        session = sessions[name]
+        if session._holds_answers:
+            session._hold_outcomes(own)
+        else:
+            told[name] = [
+                session._event(id, play, session._vault.on_grid(plain)) for id, play, plain in own
+            ]
+    return told
 
 
 def checked_tells(

@@ -25,6 +25,7 @@ from typing import Annotated, Any, NamedTuple, final
 from msgspec import Meta, Struct
 from msgspec.structs import replace as replaced
 
+from dpbandits.core.errors import frameless
 from dpbandits.core.inputs import Count, Number, Opaque, number_within, shown
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.mechanisms.rewards import read_or_none
@@ -62,7 +63,7 @@ from dpbandits.session.overdue import (
 from dpbandits.session.people import Place, Register
 from dpbandits.session.times import AttributionWindow, EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
-from dpbandits.vault import Books, Parts, add_records, without_frames
+from dpbandits.vault import Books, Parts, add_records
 
 LONGEST_WHY = 500
 """Characters of why a session is closed."""
@@ -896,13 +897,9 @@ class View:
         state = self.log.state
         blocks, contexts = self.blocks.copy(), state.contexts
         if contexts is not None and self.context_records is not None:
-            failed: BaseException | None = None
-            try:
-                blocks, contexts = contexts.with_records(state, self.log.plan, self.context_records)
-            except BaseException as error:
-                failed = error
-            if failed is not None:
-                raise without_frames(failed)
+            blocks, contexts = frameless(
+                contexts.with_records, state, self.log.plan, self.context_records
+            )
             contexts = contexts._replace(pilot=tuple(self.pilot))
         return replaced(
             state,
