@@ -54,17 +54,14 @@ def test_a_campaign_from_the_command_line(run: Shell, tmp_path: Path) -> None:
     asked = json.loads(run("campaign", "ask", "watched"))["id"]
     assert run("campaign", "tell", "watched", asked, "[1, 0]").strip() == "recorded"
     assert "above the limit of 0.05" in run("campaign", "show", "watched")
-    run("campaign", "close", "trial", code=2)
-    run("campaign", "close", "trial", "enough", "--winner", "blue", "--no-read")
-    assert json.loads(run("campaign", "ask", "trial"))["label"] == "blue"
-    assert "over (enough)" in run("campaign", "list")
-
-
-def test_a_reward_may_be_negative_where_the_range_is(run: Shell) -> None:
     change = '{"rewards": {"low": -5, "high": 5}}'
     run("campaign", "create", "pain", "--policy", POLICY, "--options", change)
     asked = json.loads(run("campaign", "ask", "pain"))["id"]
     assert run("campaign", "tell", "pain", asked, "-1.5").strip() == "recorded"
+    run("campaign", "close", "trial", code=2)
+    run("campaign", "close", "trial", "enough", "--winner", "blue", "--no-read")
+    assert json.loads(run("campaign", "ask", "trial"))["label"] == "blue"
+    assert "over (enough)" in run("campaign", "list")
 
 
 def test_what_stands_in_no_argument_is_read_from_standard_input(run: Shell) -> None:
@@ -189,16 +186,15 @@ def test_nothing_is_made_in_memory() -> None:
         assert "Expected a store that stays" in shell(*words, "--store=memory:", code=2)
 
 
-def test_no_other_witness_is_served(run: Shell, tmp_path: Path) -> None:
-    """Every call would be refused."""
+def test_neither_strangers_without_keys_nor_another_witness_are_served(
+    run: Shell, tmp_path: Path
+) -> None:
+    """Of whose calls every one would be refused."""
+    assert "Expected keys" in in_one(run("serve", "--host", "0.0.0.0", code=2))
+    assert "Expected one worker" in in_one(run("serve", "--workers", "2", code=2))
     run("campaign", "create", "trial", "--policy", POLICY)
     (tmp_path / "t.witness").rename(tmp_path / "moved")
     assert "knows no campaign of this store" in in_one(run("serve", code=2))
-
-
-def test_strangers_are_not_served_without_keys(run: Shell) -> None:
-    assert "Expected keys" in in_one(run("serve", "--host", "0.0.0.0", code=2))
-    assert "Expected one worker" in in_one(run("serve", "--workers", "2", code=2))
 
 
 def test_without_a_policy_it_is_the_recommended_one(run: Shell) -> None:
