@@ -15,7 +15,6 @@ GROUPED = np.repeat(np.eye(3), 100, axis=0)
 """Days grouped by the winner: every column has the same mean."""
 
 MIXED = np.random.default_rng(8).random((500, 3)).round(3)
-MARKS = np.array([1, 7, 64, 300, 500])
 
 
 def test_what_was_lost_to_the_order_is_seen() -> None:
@@ -31,14 +30,6 @@ def test_what_was_lost_to_the_order_is_seen() -> None:
     assert runs.quantiles(1.0) == runs.regret().max()
 
 
-def test_rewards_are_those_of_the_actions_that_were_played() -> None:
-    """By the plays of every round."""
-    every, policy = np.arange(1, 501), dpb.DPKLUCB(arms=3, epsilon=4, grid=64)
-    path = play_plain(policy, dpb.Table(MIXED), 500, 3, every, 0, host=play_rounds)
-    played = np.diff(path.plays, axis=0, prepend=0)
-    assert path.rewards == pytest.approx((played * MIXED).sum(axis=1).cumsum())
-
-
 @pytest.mark.parametrize(
     "policy",
     [
@@ -52,22 +43,24 @@ def test_rewards_are_those_of_the_actions_that_were_played() -> None:
 )
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_jumping_and_walking_hosts_tell_the_same_regret(policy: dpb.Policy, shuffle: bool) -> None:
-    """`simulate` jumps from release to release; round by round the same is played."""
+    """`simulate` jumps from release to release; round by round the same is played. Rewards are
+    those of the arms that were played.
+    """
     if shuffle and isinstance(policy, dpb.DPKLCUCB):
         return
-    table = dpb.Table(MIXED)
-    fast = dpb.simulate(policy, table, 500, runs=3, seed=4, at=MARKS.tolist(), shuffle=shuffle)
-    assert fast.rewards is not None
+    table, every = dpb.Table(MIXED), np.arange(1, 501)
+    fast = dpb.simulate(policy, table, 500, runs=3, seed=4, at=every.tolist(), shuffle=shuffle)
     if not shuffle:
-        slow = [play_plain(policy, table, 500, 4, MARKS, run, host=play_rounds) for run in range(3)]
+        slow = [play_plain(policy, table, 500, 4, every, run, host=play_rounds) for run in range(3)]
         assert np.array_equal(fast.counts, [path.plays for path in slow])
         assert fast.rewards == pytest.approx(np.array([path.rewards for path in slow]))
+    earned = (np.diff(fast.counts, axis=1, prepend=0) * MIXED).sum(axis=2).cumsum(axis=1)
+    assert fast.rewards == pytest.approx(earned)
     size = 2 if isinstance(policy, dpb.DPKLCUCB) else 1
-    best = [np.sort(MIXED[:t].sum(axis=0))[-size:].sum() for t in MARKS]
-    assert fast.regret(at=MARKS) == pytest.approx(best - fast.rewards, abs=1e-9)
-    assert fast.regret(at=[30]) == pytest.approx(
-        np.sort(MIXED[:30].sum(axis=0))[-size:].sum() - fast.rewards_at([30]), abs=1e-9
-    )
+    best = np.sort(MIXED.cumsum(axis=0))[:, -size:].sum(axis=1)
+    assert fast.regret(at=every) == pytest.approx(best - earned, abs=1e-9)
+    few = dpb.simulate(policy, table, 500, runs=3, seed=4, at=[7], shuffle=shuffle)
+    assert few.regret(at=[30]) == pytest.approx(fast.regret(at=[30]), abs=1e-9)
 
 
 def test_costs_are_counted_as_costs() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
+from dpbandits.forecasting.forecast import world_of
 from dpbandits.forecasting.outcome import EQUAL, EachRate, Forecast, drawn_means, rates_given
 from dpbandits.forecasting.trials import Lasting, Visitors
 
@@ -35,6 +36,11 @@ AGREES: dict[str, tuple[dict[str, Any], list[Any], Any]] = {
     "costs": (
         {"rates": [100, 120, 140], "rewards": dpb.Range(0, 200, minimise=True)},
         COINS,
+        TWINS,
+    ),
+    "points": (
+        {"rates": [5, 4, 3], "rewards": dpb.Range(0, 10), "sd": [2, 1, 0]},
+        [world_of(np.array(RATES), np.array([0.2, 0.1, 0.0]))] * DRAWS,
         TWINS,
     ),
     "people who come back": ({"max_contributions": 4}, COINS, {OF_USERS: dpb.KLUCB(arms=3)}),
@@ -116,14 +122,9 @@ def test_rows_come_in_order() -> None:
         small().row("DPKLUCB", 7.0)
 
 
-def test_a_spread_is_played_and_said() -> None:
-    """By `simulate` with a law of this mean and spread."""
-    asked: dict[str, Any] = {"rewards": dpb.Range(0, 10), "draws": 4, "policies": "DPKLUCB"}
-    found = dpb.forecast([6, 4], 500, 1, sd=[2, 1], **asked)
-    law = dpb.Categorical([0.3, 0.4, 0.5, 0.8], [[0, 0.5, 0, 0.5], [0.5, 0, 0.5, 0]])
-    runs = dpb.simulate(dpb.DPKLUCB(arms=2, epsilon=1), law, 500, runs=40, seed=0)
-    loss, regret = found.row("DPKLUCB", 1.0).loss / 10, runs.regret()
-    assert abs(loss - regret.mean()) < 5 * regret.std() * (1 / 4 + 1 / 40) ** 0.5
+def test_a_spread_is_said() -> None:
+    asked: dict[str, Any] = {"rewards": dpb.Range(0, 10), "draws": 2, "policies": "DPKLUCB"}
+    found = dpb.forecast([6, 4], 100, 1, sd=[2, 1], **asked)
     assert "rewards: single ones have the standard deviation [2, 1]" in str(found)
     half = dpb.forecast([6, 4], 100, 1, sd=np.array([0.5, 1]), **asked)
     assert "the standard deviation [0.5, 1.0]" in str(half)
@@ -147,9 +148,7 @@ def test_more_visitors_name_the_best_arm() -> None:
     few = dpb.forecast([0.6, 0.3], 300, 1, draws=10)
     many = dpb.forecast([0.6, 0.3], 20_000, 1, draws=10)
     assert few.row("DPRateIMED", 1.0).named is None
-    assert many.row(EQUAL).named is not None
-    named = many.row("DPRateIMED", 1.0).named
-    assert named is None or named > (many.row(EQUAL).named or 0)
+    assert 0 < (many.row(EQUAL).named or 0) < (many.row("DPRateIMED", 1.0).named or 10**9)
 
 
 def test_progress_is_told_up_to_the_end() -> None:
@@ -180,8 +179,7 @@ def test_a_prior_holds_what_it_says() -> None:
 def test_with_late_answers_a_name_is_that_of_sessions() -> None:
     """Intervals at expected totals were apart in each draw, where few sessions name anybody."""
     late = dpb.forecast([0.1, 0.6], 400, 1, delay=80, draws=10).row("DPRateIMED", 1)
-    assert late.chance_named is not None
-    assert 0 < late.chance_named < 1
+    assert 0 < (late.chance_named or 0) < 1
 
 
 def test_with_late_answers_fewer_draws_are_played_and_each_is_told() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -24,10 +26,8 @@ def test_bounds_are_those_of_beliefs(cls: type[dpb.DPKLUCB]) -> None:
     rows = tuple(replace(row, total=0.4 * row.rounds) for row in arm.kept[0 if redraws else -1 :])
     known = (replace(arm, kept=rows, newest=rows[-1]),)
     only = history.__class__(history.reader, known, 1, history.growth)
-    wanted = interval(only, 0, 0.05)
-    assert wanted is not None
-    schedule = schedule_of(policy, 2000)
-    assert schedule is not None
+    wanted: Any = interval(only, 0, 0.05)
+    schedule: Any = schedule_of(policy, 2000)
     low, high = expected_bounds(schedule, np.array([[[2000]]]), np.array([[0.4]]))
     half = history.reader.rounding
     assert low[0, 0, 0] - half == pytest.approx(wanted.low, abs=1e-9)
@@ -44,8 +44,7 @@ def test_the_first_round_at_which_intervals_are_apart() -> None:
 
 
 def test_an_arm_without_a_release_is_unknown() -> None:
-    schedule = schedule_of(dpb.DPKLUCB(arms=2, epsilon=1), 1000)
-    assert schedule is not None
+    schedule: Any = schedule_of(dpb.DPKLUCB(arms=2, epsilon=1), 1000)
     low, high = expected_bounds(schedule, np.array([[[5, 400]]]), np.array([[0.9, 0.1]]))
     assert (low[0, 0, 0], high[0, 0, 0]) == (0.0, 1.0)
     assert 0.0 <= low[0, 0, 1] < 0.1 < high[0, 0, 1] < 0.3

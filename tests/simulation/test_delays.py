@@ -1,6 +1,6 @@
 """Late answers in simulations: when they come, from which laws, and what they cost."""
 
-from functools import partial
+from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 import dpbandits as dpb
-from dpbandits.core.inputs import Integers
 from dpbandits.policies import DPKLUCB, LDPKLUCB, DPJointMAT, DPRateIMED, LazyDPTS
-from dpbandits.simulation.plain import play_rounds
-from dpbandits.simulation.simulate import play_plain
 
 ENVIRONMENT = dpb.Bernoulli([0.75, 0.5])
 TOP = dpb.UniformMatroid(arms=4, rank=2)
@@ -34,45 +31,38 @@ class Backwards:
         return 2 * ((10 - self.asked) % 10)
 
 
-def played(policy: Any, delay: Any, rounds: int = 300, runs: int = 1) -> Integers:
-    runs_of = dpb.simulate(policy, ENVIRONMENT, rounds, runs=runs, seed=3, delay=delay, workers=1)
-    return np.asarray(runs_of.plays_at([rounds // 2, rounds]))
+def by_hand(policy: Any, law: Any, run: int) -> list[list[int]]:
+    """Plays by the half and by the end of a session that is told the answers as they come."""
+    noise, public, coins = np.random.SeedSequence([3, run]).generate_state(3, np.uint64).tolist()
+    rng, delays, source = (
+        np.random.default_rng(coins),
+        np.random.default_rng([public, 2]),
+        dpb.SimulatedNoise(noise),
+    )
+    session = dpb.Session(policy, noise=source, seed=public)
+    randomizer, due, actions = policy.randomizer(), defaultdict[int, list[Any]](list), list[Any]()
+    for t in range(300):
+        decision: Any = session.ask()
+        actions.append(decision.action)
+        late = law if isinstance(law, int) else law.sample(delays)
+        due[t + late].append((decision, ENVIRONMENT.draw(decision.action, rng)))
+        for told, reward in due.pop(t, []):
+            session.tell(told, reward if randomizer is None else randomizer.report(reward, source))
+    return [np.bincount(actions[:at], minlength=2).tolist() for at in (150, 300)]
 
 
+LATE = dpb.LostAnswers(0.2, delay=9), dpb.GeometricDelay(mean=30), dpb.UniformDelay(0, 60)
+
+
+@pytest.mark.parametrize("law", [0, 2**62, dpb.FixedDelay(25), *LATE, Backwards], ids=repr)
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
-def test_no_delay_is_a_session_told_at_once(policy: Any) -> None:
-    marks = np.array([150, 300])
-    for run in range(3):
-        path = play_plain(policy, ENVIRONMENT, 300, 3, marks, run, host=partial(play_rounds))
-        late = dpb.simulate(policy, ENVIRONMENT, 300, seed=3, delay=0, first=run, at=[150])
-        assert np.array_equal(late.plays_at([150, 300])[0], path.plays)
-
-
-@pytest.mark.parametrize("policy", POLICIES[:2], ids=lambda policy: policy.name)
-def test_laws_that_are_the_same_number_play_the_same(policy: Any) -> None:
-    for number, laws in (
-        (0, (dpb.FixedDelay(0), dpb.GeometricDelay(mean=0), dpb.UniformDelay(0, 0))),
-        (25, (dpb.FixedDelay(25), dpb.UniformDelay(25, 25))),
-    ):
-        for law in laws:
-            assert np.array_equal(played(policy, law), played(policy, number))
-    assert not np.array_equal(played(policy, 120), played(policy, 0)), "a delay changes nothing"
-
-
-@pytest.mark.parametrize("delay", [1, 7, 40])
-def test_an_answer_comes_so_many_rounds_late(delay: int) -> None:
-    """The first block is of four rounds: it is released once the fourth answer has come."""
-    policy = POLICIES[0]
-    for rounds, releases in ((delay + 3, 0), (delay + 4, 1)):
-        runs = dpb.simulate(policy, ENVIRONMENT, rounds, seed=3, delay=delay)
-        assert runs.releases.tolist() == [releases]
-
-
-@pytest.mark.parametrize("delay", [10**9, 2**62])
-def test_answers_after_the_last_round_are_never_told(delay: int) -> None:
-    runs = dpb.simulate(POLICIES[0], ENVIRONMENT, 100, runs=2, seed=3, delay=delay)
-    assert runs.releases.tolist() == [0, 0]
-    assert runs.plays_at([100]).sum(axis=2).tolist() == [[100], [100]]
+def test_answers_come_as_late_as_was_drawn(policy: Any, law: Any) -> None:
+    """A run depends on its number alone; of `Backwards`, which counts, each is played anew."""
+    how = {"seed": 3, "at": [150], "workers": 1}
+    for first in (0, 2):
+        late, again = (law() if law is Backwards else law for _ in range(2))
+        runs = dpb.simulate(policy, ENVIRONMENT, 300, first=first, delay=late, **how)
+        assert runs.plays_at([150, 300])[0].tolist() == by_hand(policy, again, first)
 
 
 def test_the_laws() -> None:
@@ -99,26 +89,11 @@ def test_the_laws() -> None:
 def test_a_law_has_to_draw_rounds(late: Any) -> None:
     law: Any = SimpleNamespace(sample=lambda rng: late)
     for play in (
-        lambda: played(POLICIES[0], law, 2),
+        lambda: dpb.simulate(POLICIES[0], ENVIRONMENT, 2, delay=law),
         lambda: dpb.forecast([0.2, 0.3], 30, 1, draws=2, delay=law, silent=0.1),
     ):
         with pytest.raises(ValueError, match=r"Expected sample\(rng\)=.* whole number of rounds"):
             play()
-
-
-@pytest.mark.parametrize(
-    "law", [dpb.LostAnswers(0.2, delay=9), dpb.GeometricDelay(mean=30), Backwards()]
-)
-def test_random_delays_are_a_function_of_the_run(law: Any) -> None:
-    for policy in (POLICIES[0], POLICIES[3]):
-        if not isinstance(law, Backwards):  # that one counts
-            together = played(policy, law, runs=3)
-            assert np.array_equal(together, played(policy, law, runs=3))
-            alone = dpb.simulate(
-                policy, ENVIRONMENT, 300, seed=3, delay=law, first=2, at=[150]
-            ).plays_at([150, 300])
-            assert np.array_equal(together[2], alone[0])
-        assert played(policy, law)[0, -1].sum() == 300
 
 
 def test_super_arms_take_late_answers() -> None:
