@@ -86,9 +86,11 @@ def test_replay_runs_through_the_simulator() -> None:
     rng = np.random.default_rng(11)
     actions = rng.integers(3, size=3_000)
     log = dpb.LoggedReplay(actions, rng.random(3_000) < np.array([0.2, 0.5, 0.8])[actions], arms=3)
-    runs = dpb.simulate(dpb.DPKLUCB(arms=3, epsilon=1, grid=1), log, rounds=3_000, runs=2, seed=12)
+    runs = dpb.simulate(dpb.LazyDPTS(arms=3, epsilon=1), log, rounds=3_000, runs=2, seed=12)
     assert (runs.lengths == runs.plays.sum(axis=1)).all()
     assert (runs.lengths < 3_000).all()  # the log runs out first
+    said = f"after {runs.lengths.min():,} to {runs.lengths.max():,} of 3,000 rounds, 2 runs"
+    assert said in str(runs.summary())
     assert np.isnan(runs.regret([1, 3_000])).tolist() == [[False, True]] * 2
     assert runs.acceptance is not None
     assert abs(runs.acceptance - 1 / 3).max() < hoeffding(3_000, 2)

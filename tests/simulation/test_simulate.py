@@ -77,6 +77,7 @@ def test_quantiles_and_summary() -> None:
     assert runs.quantiles([0.0, 1.0]).tolist() == [regret[0], regret[-1]]
     assert runs.quantiles(0.5, at=[100, 3000]).shape == (2,)
     summary = runs.summary()
+    assert "after 3,000 rounds, 50 runs" in str(summary)
     assert summary["mean"] == pytest.approx(regret.mean())
     assert summary["median"] <= summary["q99"] <= summary["q999"] <= summary["worst"] == regret[-1]
     assert runs.guarantee is not None
