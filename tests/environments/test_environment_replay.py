@@ -45,41 +45,36 @@ def walk(log: dpb.LoggedReplay, arms: int, seed: int) -> tuple[np.ndarray, np.nd
         counts[arm] += 1
 
 
+MORNING, EVENING = ([0.8, 0.2], [0.9, 0.9]), ([0.2, 0.8], [0.1, 0.1])
+"""The first arm is shown mostly to those who like every arm: rewards of .74 in the log."""
+
+
 @pytest.mark.parametrize(
-    ("chances", "means"),
-    [([0.25] * 4, [0.1, 0.4, 0.6, 0.9]), ([0.5, 0.3, 0.2], [0.2, 0.5, 0.8])],
-    ids=["uniform", "uneven"],
+    "times",
+    [
+        [([0.25] * 4, [0.1, 0.4, 0.6, 0.9])],
+        [([0.5, 0.3, 0.2], [0.2, 0.5, 0.8])],
+        [MORNING, EVENING],
+    ],
+    ids=["uniform", "uneven", "with the reward"],
 )
-def test_a_log_is_replayed_without_bias(chances: list[float], means: list[float]) -> None:
-    """And accepted as often as the smallest propensity says."""
-    rng, n, arms = np.random.default_rng(7), 120_000, len(means)
-    actions = rng.choice(arms, size=n, p=chances)
-    rewards = rng.random(n) < np.array(means)[actions]
-    propensities = np.array(chances)[actions]
-    log = dpb.LoggedReplay(actions, rewards, arms=arms, propensities=propensities)
-    assert log.expected_acceptance == pytest.approx(min(chances), abs=hoeffding(n))
+def test_a_log_is_replayed_without_bias(times: list[tuple[list[float], list[float]]]) -> None:
+    """And accepted as often as the smallest propensity says. times: propensities of arms and their
+    means at each time of the day.
+    """
+    rng, n, arms = np.random.default_rng(7), 120_000, len(times[0][0])
+    chances, means = np.array(times).swapaxes(0, 1)
+    when = rng.integers(len(times), size=n)
+    actions = (rng.random((n, 1)) > chances[when].cumsum(axis=1)[:, :-1]).sum(axis=1)
+    rewards = rng.random(n) < means[when, actions]
+    log = dpb.LoggedReplay(actions, rewards, arms=arms, propensities=chances[when, actions])
+    assert log.expected_acceptance == pytest.approx(chances.min(), abs=hoeffding(n))
     sums, counts, acceptance = walk(log, arms, 8)
     assert abs(acceptance - log.expected_acceptance) < 2 * hoeffding(n)
     assert abs(counts / counts.sum() - 1 / arms).max() < hoeffding(int(counts.sum()), arms)
     radius = np.array([hoeffding(int(c), 2 * arms) for c in counts])
-    assert (abs(sums / counts - means) < radius).all()
+    assert (abs(sums / counts - means.mean(axis=0)) < radius).all()
     assert (abs(sums / counts - log.means) < 2 * radius).all()
-
-
-def test_means_allow_for_propensities_that_go_with_the_reward() -> None:
-    """Mornings pay .9 and show arm 0 often, evenings .1 and seldom: the log's mean is .74."""
-    rng, n = np.random.default_rng(9), 120_000
-    morning = rng.random(n) < 0.5
-    chance = np.where(morning, 0.8, 0.2)
-    actions = (rng.random(n) >= chance).astype(int)
-    rewards = rng.random(n) < np.where(morning, 0.9, 0.1)
-    log = dpb.LoggedReplay(
-        actions, rewards, arms=2, propensities=np.where(actions == 0, chance, 1 - chance)
-    )
-    assert rewards[actions == 0].mean() > 0.7
-    assert abs(log.means - 0.5).max() < 0.02
-    sums, counts, _ = walk(log, 2, 10)
-    assert (abs(sums / counts - 0.5) < [hoeffding(int(c), 2) for c in counts]).all()
 
 
 def test_replay_runs_through_the_simulator() -> None:
