@@ -15,7 +15,7 @@ import numpy as np
 import dpbandits as dpb
 from dpbandits.core.inputs import Floats, Integers
 from dpbandits.core.plan import Hold, PublicRng
-from dpbandits.environments.changing import Drift, path_of
+from dpbandits.environments.changing import Drift
 from dpbandits.forecasting.trials import Conditions, periods_of
 from dpbandits.policies.contract import begin_step
 from dpbandits.session.arms import Assignment
@@ -69,7 +69,8 @@ class Setting(NamedTuple):
         means = np.array(self.means)
         if self.drift is None:
             return np.broadcast_to(means, (self.people, len(means)))
-        return path_of(means, self.drift, self.people)
+        times = np.linspace(0.0, 1.0, self.people)
+        return means + self.drift.added(times, len(means))
 
     def policy(self, goal: str = "reward") -> Any:
         return dpb.recommend(arms=len(self.means), epsilon=self.epsilon, goal=goal)  # type: ignore[arg-type]
