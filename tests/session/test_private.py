@@ -260,6 +260,19 @@ def test_an_error_of_the_noise_keeps_no_value_of_an_estimator() -> None:
         with pytest.raises(kind) as error:
             list(map(estimator.add, [SECRET] * 40))
         require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
+    fresh = dpb.Estimator(rule, noise=dpb.SimulatedNoise(1))
+    calls: list[Callable[[], object]] = [
+        lambda: fresh.add(7314.0),
+        lambda: fresh.add("0.7314"),
+        lambda: fresh.add(SECRET, at=7),
+        lambda: dpb.estimate(rule, [SECRET, 7314.0], noise=noise),
+        lambda: dpb.estimate(rule, [SECRET] * 40, noise=noise),
+        lambda: dpb.estimate(rule, SECRET, noise=noise),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with pytest.raises((ValueError, TypeError, OSError)) as refused:
+            call()
+        require_nothing_of_it(refused.value)
 
 
 @pytest.mark.parametrize("setup", [*RECORDING, "joint", "super arms", "full", "contexts"])

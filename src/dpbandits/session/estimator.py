@@ -9,6 +9,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from dpbandits.core.errors import frameless
 from dpbandits.core.inputs import refuse_others, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.rewards import scaled_value
@@ -88,16 +89,16 @@ class Estimator:
         Should the noise source fail after the value has entered, its own error passes through: the
         value is recorded, not to be offered again, and the next call goes on from there.
         """
-        if at is not None and whole_number(at, "at") > self.offered:
-            raise ValueError(
-                f"Expected at={at} to be at most {self.offered}, the values offered so far. "
-                "Nothing was recorded."
-            )
         try:
+            if at is not None and whole_number(at, "at") > self.offered:
+                raise ValueError(
+                    f"Expected at={at} to be at most {self.offered}, the values offered so far. "
+                    "Nothing was recorded."
+                )
             if at is not None and at < self.offered:
                 self.session.settle()
             elif self.result is None:
-                self._take(self.scaled(value))
+                self._take(frameless(self.scaled, value))
         finally:
             del value  # no frame of an error holds it
         return self.result
@@ -177,19 +178,22 @@ def estimate(rule: StoppingRule, stream: Iterable[object], *, noise: Noise) -> E
     >>> print(found.guarantee)
     ε = 1 per round (replace-one), central trust, simulated noise
     """
-    estimator = Estimator(rule, noise=noise)
-    if isinstance(stream, np.ndarray) and stream.ndim != 1:
-        raise ValueError(f"Expected a stream of numbers, got an array of shape {stream.shape}.")
-    if not isinstance(stream, Iterable):
-        raise TypeError(
-            "Expected a stream of numbers, such as a list, got an object of type "
-            f"{type(stream).__name__}."
-        )
-    if isinstance(stream, (list, tuple, np.ndarray)):
+    estimator, value = Estimator(rule, noise=noise), None
+    try:
+        if isinstance(stream, np.ndarray) and stream.ndim != 1:
+            raise ValueError(f"Expected a stream of numbers, got an array of shape {stream.shape}.")
+        if not isinstance(stream, Iterable):
+            raise TypeError(
+                "Expected a stream of numbers, such as a list, got an object of type "
+                f"{type(stream).__name__}."
+            )
+        if isinstance(stream, (list, tuple, np.ndarray)):
+            for value in stream:
+                frameless(estimator.scaled, value)
         for value in stream:
-            estimator.scaled(value)
-    for value in stream:
-        result = estimator.add(value)
-        if result is not None:
-            return result
-    return estimator.finish()
+            result = estimator.add(value)
+            if result is not None:
+                return result
+        return estimator.finish()
+    finally:
+        del stream, value  # no frame of an error holds them
