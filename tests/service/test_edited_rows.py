@@ -469,14 +469,16 @@ def test_a_place_that_another_segment_gave_away_is_not_given_twice(tmp_path: Pat
     for user in ("bob", "carl"):
         campaign.ask(user=user, segment="DE")
     made.now += WINDOW + 1
+    visit = Ask(user="anna", segment="FR", key="visit")
+    campaign._calls.host._queue.append(QueuedCall(visit))
     with picky(made, "release", when=READ), pytest.raises(dpb.StoreError):
-        campaign.ask(user="anna", segment="DE", key="visit")
+        campaign.settle()
     how: dict[str, Any] = {"witness": made.witness, "clock": lambda: made.now}
     with open_store(f"sqlite:///{made.file}", key=KEY, **how) as other:
         asker = campaign if by == "this process" else other["trial"]
-        asked = [asker.ask(user="anna", segment="FR")]
+        asked = [asker.ask(user="anna", segment="DE")]
     with suppress(dpb.DecisionError):
-        asked.append(campaign.ask(user="anna", segment="DE", key="visit"))
+        asked.append(campaign.ask(user="anna", segment="FR", key="visit"))
     assert [each.learn for each in asked] == [by == "another", by != "another"]
     assert (made.noise.drawn, campaign["DE"].generation) == (1, 1 + (by == "another"))
     made.close()

@@ -1040,15 +1040,6 @@ class Rows:
         ]
         put(self._connection, tables.contribution, names, rows, "group", "pseudonym")
 
-    def hide_decisions(self, uids: Sequence[str], when: float) -> None:
-        """Decisions of the transaction of this time are shown to nobody, and nobody keeps an arm:
-        who came then, and is not learned from, has no row that says so.
-        """
-        c, kept = tables.decision.c, tables.contribution
-        of_then = update(tables.decision).where(c.campaign.in_(uids), c.asked_at == when)
-        self._connection.execute(of_then.values(step=-1))
-        self._connection.execute(update(kept).where(kept.c.group == self.group).values(kept=null()))
-
     def respond(self, responses: Mapping[str, str]) -> None:
         """Keep replies, for calls that are made again."""
         rows = [(self.group, *reply) for reply in responses.items()]

@@ -41,7 +41,7 @@ from dpbandits.service.parts import (
 )
 from dpbandits.service.refusals import refusal
 from dpbandits.service.sealing import CampaignSeal
-from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow, ReleaseRow
+from dpbandits.service.tables import CampaignRow, Change, HeadRow, ReadingRow
 from dpbandits.service.witness import Mark, Moves, Witness
 from dpbandits.session.people import HoldoutRule, Register
 from dpbandits.session.storing import (
@@ -175,6 +175,8 @@ class Transaction:
         """Run a call, or return the stored answer to its key.
 
         Raises:
+            NotSeenYet: noise was drawn in this transaction, and it is no answer. Whether it is
+                refused, and what it does, might tell of a release that is never witnessed.
             HorizonError, NotRecordedError: a part has come to its policy's horizon, or a release of
                 it fails, which keeps no other part from what is due in it.
             ValueError: another call was made with this key.
@@ -186,6 +188,8 @@ class Transaction:
                 if error is not None:
                     self.failed[part.uid] = error
                 self.accept(part)
+        if op.role != "tell" and self.has_drawn():
+            raise NotSeenYet
         failed = [each for each in self.failed.values() if not isinstance(each, op.passes)]
         key = op.key if all(map(op.settles, parts)) else None
         if key is not None:
@@ -312,14 +316,18 @@ class FenceNeeded(BaseException):
     """The campaign has to be fenced first. Not raised outside of this module."""
 
 
+class NotSeenYet(BaseException):
+    """A call waits until what was drawn is witnessed. Not raised outside of this module."""
+
+
 @final
 class QueuedCall:
     """A call in the queue."""
 
-    __slots__ = ("by", "error", "is_done", "is_run", "op", "value")
+    __slots__ = ("by", "error", "is_done", "op", "value")
 
     def __init__(self, op: OperationModel, by: str = "") -> None:
-        self.op, self.by, self.is_done, self.is_run = op, by, False, False
+        self.op, self.by, self.is_done = op, by, False
         self.value: Any = None
         self.error: Exception | None = None
 
@@ -507,8 +515,7 @@ class Host:
         self._add_waiting(batch)
         try:
             try:
-                while not self._transact(batch, self._add_waiting):
-                    self._fence()
+                self._run_all(batch, self._add_waiting)
             except (StoreError, WitnessError) as error:
                 until = time.monotonic() + WRITTEN_IN
                 while (
@@ -524,34 +531,42 @@ class Host:
                     queued.error = error if len(batch) == 1 else copy_of_error(error)
             except Exception as first:
                 for queued in batch:  # only the call that caused it fails
-                    queued.is_run, queued.error = False, None
                     if len(batch) == 1:
                         queued.error = first
                         continue
                     try:
-                        while not self._transact([queued]):
-                            self._fence()
+                        self._run_all([queued])
                     except Exception as error:
                         queued.error = error.with_traceback(None)  # it has frames of other calls
         finally:
             for queued in batch:
-                if queued.error is None and not queued.is_run:
-                    queued.error = interrupted()
-                queued.is_done = True
+                if not queued.is_done:
+                    queued.error, queued.is_done = queued.error or interrupted(), True
 
     def _add_waiting(self, batch: list[QueuedCall]) -> None:
         """Add queued calls to the batch."""
         while self._queue and len(batch) < MOST_TOGETHER:
             batch.append(self._queue.popleft())
 
-    def _transact(
+    def _run_all(
         self, batch: list[QueuedCall], gather: Callable[[list[QueuedCall]], None] | None = None
-    ) -> bool:
-        """Run these calls in one transaction, commit, and witness. Returns False if nothing was
-        done because the campaign has to be fenced first.
+    ) -> None:
+        """Run these calls, and take those that are done from the list.
 
         Args:
             gather: adds calls that were queued while other processes held the database.
+        """
+        while batch:
+            if not self._transact(batch, gather):
+                self._fence()
+            gather = None  # who runs the calls of others comes to an end
+
+    def _transact(
+        self, batch: list[QueuedCall], gather: Callable[[list[QueuedCall]], None] | None
+    ) -> bool:
+        """Run the first of these calls in one transaction, commit, and witness: those before the
+        first that waits for what was drawn. Returns False if nothing was done because the campaign
+        has to be fenced first.
         """
         if self._is_in_doubt:
             self._mark_doubtful()
@@ -611,16 +626,18 @@ class Host:
             if self._is_in_doubt or fences or isinstance(error, LedgerError):
                 self._mark_doubtful()
             raise
-        for queued, answer in zip(batch, answers, strict=True):
-            (queued.value, queued.error), queued.is_run = answer, True
+        for queued, answer in zip(batch, answers, strict=False):
+            (queued.value, queued.error), queued.is_done = answer, True
+        del batch[: len(answers)]
         return True
 
     def _run(
         self, batch: Sequence[QueuedCall], tx: Transaction
     ) -> list[tuple[Any, Exception | None]]:
-        """Run the calls and return their answers, or why they are refused. A refused call changes
-        nothing; the other calls go on, and due releases made before it stand. If a due release
-        fails, its block stays open, and the next call releases it.
+        """Run the calls, up to one that waits for what was drawn, and return their answers, or why
+        they are refused. A refused call changes nothing; the other calls go on, and due releases
+        made before it stand. If a due release fails, its block stays open, and the next call
+        releases it.
         """
         answers = list[tuple[Any, Exception | None]]()
         for queued in batch:
@@ -628,6 +645,8 @@ class Host:
                 tx.accept(part)
             try:
                 answers.append((tx.run(queued.op, queued.by), None))
+            except NotSeenYet:
+                break
             except Exception as error:
                 fences = isinstance(error, EditedRowsError) and error.fenced
                 if fences or self.database.caused(error) or not tx.is_as_before():
@@ -771,14 +790,11 @@ class Host:
         lost = ReadingRow(
             seen.generation, 0, 0, 0, cost_of(part.session), step, "lost", part.head.version + 1
         )
-        restarts, hidden = bool(unseen) or keeps_exact_sums(part.session), list[ReleaseRow]()
-        if unseen:
-            hidden = rows.releases(part.uid, part.head.before, part.head.step)
-            for when in {each.made_at for each in hidden}:
-                rows.hide_decisions(self._uids, when)
         part.begin({}, {})
         drop_unread(part.session)
+        restarts = bool(unseen) or keeps_exact_sums(part.session)
         if restarts:
+            hidden = rows.releases(part.uid, part.head.before, part.head.step) if unseen else []
             arms = ((at, each.asked) for each in hidden for at in json.loads(each.coordinates))
             restart_policy(part.session, set(arms))
             if part.contexts is not None:

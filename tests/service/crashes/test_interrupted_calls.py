@@ -112,7 +112,7 @@ def renamed(*_: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "again"), [("database.Rows.response", "recorded"), ("witness.begin_alone", "already")]
+    ("where", "again"), [("transaction.Written.of", "recorded"), ("witness.begin_alone", "already")]
 )
 def test_an_interruption_that_sqlalchemy_renames_gives_up_nothing(
     make: Open, monkeypatch: pytest.MonkeyPatch, where: str, again: str
