@@ -131,7 +131,7 @@ def read_frame(file: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError):
         raise DataError(
             f"{file.name} is no table that can be read: it is empty, damaged, cut short, not "
-            "UTF-8, or a row has more fields than the header."
+            "UTF-8, not parted by commas, or a row has more fields than the header."
         ) from None
     if any(name.endswith("_duplicated_0") for name in frame.columns):  # polars renames them
         raise DataError(f"{file.name} names a column twice; rename one of them.")

@@ -181,8 +181,8 @@ def known_url(url: str | URL) -> URL:
         if made.get_backend_name() in ("sqlite", "postgresql"):
             return made
     raise ValueError(
-        "Expected an address such as 'sqlite:///trial.db' or "
-        "'postgresql+psycopg://user@host/database'."
+        "Expected an address such as 'sqlite:///trial.db', "
+        "'postgresql+psycopg://user@host/database' or, of a server, 'http://localhost:8080'."
     )
 
 

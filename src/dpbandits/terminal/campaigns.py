@@ -648,7 +648,11 @@ def create_key(
 def list_keys(store: DatabaseOption, witness: WitnessOption = None) -> None:
     """All keys, by name and roles."""
     with one_line_errors(), opened_database(store, witness) as found:
-        rows = found.database.access_keys()
+        from dpbandits.service.server.app import Access
+
+        access = Access(found, open=False)
+        access.revoke_again()  # in a copy that was put back they look as before
+        rows = access.keys()
         if not rows:
             typer.echo(
                 "No keys yet: a server of this store lets everybody on its machine do everything. "
