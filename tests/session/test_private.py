@@ -61,12 +61,14 @@ def frames_of(error: BaseException) -> Iterator[FrameType]:
 
 
 def plain(value: Any) -> Iterator[str]:
-    """The texts and numbers in plain data, and how everything else shows itself."""
+    """The texts and numbers in data, and how everything else shows itself. Trackers of errors go
+    through named tuples, too, whatever their `repr` is.
+    """
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if type(value) is dict:
         value = [*value.keys(), *value.values()]
-    if type(value) in (tuple, list, set, frozenset):
+    if isinstance(value, (tuple, set, frozenset)) or type(value) is list:
         for each in value:
             yield from plain(each)
     elif not callable(value):
@@ -320,6 +322,19 @@ def test_a_refused_call_keeps_no_reward(setup: str) -> None:
     for call in calls:
         with pytest.raises((dpb.DecisionError, dpb.RewardError, TypeError, OSError)) as error:
             call()
+        require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
+
+
+def test_a_mechanism_that_remembers_sums_is_in_no_frame() -> None:
+    noise = Exact(1)
+    work = Work("tree", noise)
+    work.tell()
+    assert any(DIGITS in text for text in plain(work.session._log.state.books)), "the control"
+    noise.failing = True
+    pair = work.pairs()[0][0], 0.0
+    for kind in (OSError, dpb.NotRecordedError):
+        with pytest.raises(kind) as error:
+            work.session.tell(*pair)
         require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
 
 

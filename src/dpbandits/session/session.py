@@ -1259,7 +1259,10 @@ class Session:
             coordinates: that the answers are about.
             read: `Vault.release` or `Vault.finish`, with its arguments.
         """
-        books, answers = frameless(read, *given)
+        try:
+            books, answers = frameless(read, *given)
+        finally:
+            del given
         self._require_process()  # the noise source may have forked
         counts, numbers = recorded_by_action(state), self._vault.numbers
         return books, release_of(coordinates, answers, state.records, counts, numbers)
