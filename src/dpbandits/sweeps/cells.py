@@ -303,7 +303,7 @@ def write_cell(out: Path, cell: Cell, frame: pl.DataFrame, facts: Facts) -> None
     """Store a finished cell.
 
     The checksum is added before the file is replaced, so that after a crash in between the earlier
-    file, if there is one, is still valid.
+    file, if there is one, is still valid. Its checksum stays, as a comment to `sha256sum -c`.
     """
     path, buffer = cell_path(out, cell), BytesIO()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -311,7 +311,8 @@ def write_cell(out: Path, cell: Cell, frame: pl.DataFrame, facts: Facts) -> None
     frame.write_parquet(buffer, compression="zstd", metadata=metadata)
     data, checksum = buffer.getvalue(), checksum_path(path)
     earlier = checksum.read_bytes() if path.exists() and checksum.exists() else b""
-    write_whole(checksum, earlier + checksum_line(data, path))
+    kept = b"".join(b"#" + line for line in earlier.splitlines(keepends=True))
+    write_whole(checksum, kept + checksum_line(data, path))
     write_whole(path, data)
 
 
