@@ -80,13 +80,16 @@ def add_records(blocks: dict[int, OpenBlock], parts: Parts, count: int = 1) -> N
         if before is None:
             blocks[key] = OpenBlock(count, steps)
         else:
-            blocks[key] = OpenBlock(before.count + count, added(before.sums, steps))
+            blocks[key] = OpenBlock(before.count + count, added(before, steps))
 
 
-def added(sums: Steps, steps: Steps) -> Steps:
-    if type(sums) is tuple and type(steps) is tuple:
-        return (sums[0] + steps[0],) if len(sums) == 1 else tuple(map(int.__add__, sums, steps))
-    return np.add(sums, steps, dtype=np.int64)
+def added(block: OpenBlock, steps: Steps) -> Steps:
+    """Return a block's sums with one more record. No frame of an interruption holds them."""
+    if type(block.sums) is tuple and type(steps) is tuple:
+        if len(block.sums) == 1:
+            return (block.sums[0] + steps[0],)
+        return tuple(map(int.__add__, block.sums, steps))
+    return np.add(block.sums, steps, dtype=np.int64)
 
 
 class Line(NamedTuple):

@@ -369,6 +369,15 @@ def test_a_document_that_is_refused_leaves_nothing_of_it_in_clear(
     assert not any(isinstance(each, Exception) for each in kept), "it leads to other frames"
 
 
+@pytest.mark.parametrize("setup", SETUPS)
+def test_a_document_that_cannot_be_written_leaves_nothing_of_it_in_clear(setup: str) -> None:
+    work = Work(setup, dpb.SimulatedNoise(1))
+    work.session.tell_many(work.pairs()[:1])
+    with pytest.raises(ValueError, match="at least 16 bytes") as error:
+        work.session.to_json(key=b"short")
+    require_nothing_of_it(error.value)
+
+
 def test_the_look_finds_what_is_told() -> None:
     """The control: a hidden context, a note and a variable are found."""
 

@@ -184,6 +184,10 @@ def test_errors_keep_nothing_of_a_person() -> None:
         with pytest.raises((OSError, dpb.Error)) as error:
             call()
         require_nothing_of_it(error.value)
+    noise.failing = False
+    with pytest.raises(ValueError, match="at least 16 bytes") as short:
+        session.to_json(key=b"short")
+    require_nothing_of_it(short.value, ("/session/saving",))
 
 
 def test_interrupted_calls_happen_once_or_not_at_all() -> None:

@@ -63,7 +63,10 @@ def frameless(call: Callable[Given, Result], *given: Given.args, **named: Given.
         for name in ("__traceback__", "__cause__", "__context__"):
             getattr(BaseException, name).__set__(error, None)  # works for frozen dataclasses, too
     del given, named
-    raise failed  # outside the handler, so that it has no context
+    try:
+        raise failed  # outside the handler, so that it has no context
+    finally:
+        del failed  # nor is it kept by its own frame
 
 
 class Error(Exception):

@@ -568,12 +568,15 @@ class JointDPSession:
             self._begin(closed=True)
             if self._open.drawn is not None:  # documents have no place for it
                 self._release_if_due()
-            document = {
-                "format": FORMAT,
-                "version": VERSION,
-                "public": msgspec.to_builtins(self._public()),
-                "private": msgspec.to_builtins(self._private()),
-            }
+            return frameless(self._written, key)
+
+    def _written(self, key: bytes | None) -> str:
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "public": msgspec.to_builtins(self._public()),
+            "private": msgspec.to_builtins(self._private()),
+        }
         return sealed(document, key)
 
     @classmethod

@@ -1097,16 +1097,14 @@ class Session:
                 continue
             if periods is not None:  # it counts in the period in which its decision was made
                 view = self._with_ended_period(view, window.due[id])
-            view.events.append(self._due_event(id, view.pending[id]))
+            view.events.append(frameless(self._due_event, id, view.pending[id]))
             view.catch_up()
             if view.ready is not None or view.counted >= FOLD_AFTER:
                 view = self._advance(view)
         return self._with_ended_period(view, window.clock.latest)
 
     def _due_event(self, id: int, play: Play) -> Event:
-        """Return the event of a decision whose time has passed. Its frame ends before a release
-        can fail, whose error keeps no frame with rewards.
-        """
+        """Return the event of a decision whose time has passed."""
         held = self._tables.held
         steps = held[id] if id in held else self._vault.on_grid(self._default(play))
         # it counts as an answer also where the default does: who answered is private
@@ -2136,7 +2134,7 @@ class Session:
                 raise NotRecordedError(
                     "A release or plan that is due failed (see the cause above). Nothing was saved."
                 ) from error
-            text = saving.written(self, state, self.generation + 1, key)
+            text = frameless(saving.written, self, state, self.generation + 1, key)
             self.generation += 1
             self._saved_with_key = self._saved_with_key or key is not None
             return text
