@@ -33,6 +33,7 @@ from dpbandits.session.beliefs import (
     ReleaseHistory,
     Uplift,
     checked_confidence,
+    together,
     uplift_of,
     words_of_side,
 )
@@ -434,14 +435,15 @@ def alarms_in(tx: Transaction, part: Part) -> tuple[SessionEvent, ...]:
 
 
 def side_of(tx: Transaction, part: Part, confidence: float = 0.95) -> Beliefs:
-    """One side of a holdout, at half of the failure probability; over once nobody's answer is
-    awaited any more.
+    """One side of a holdout, all arms in one row, at half of the failure probability; over once
+    nobody's answer is awaited any more.
     """
     if tx.layout.rule is None:
         raise refusal("no_holdout")
-    found = part.session.beliefs((1.0 + checked_confidence(confidence)) / 2.0)
-    closing = part.session.closed
-    return replace(found, is_over=closing is not None and closing.is_done)
+    session, half = part.session, (1.0 + checked_confidence(confidence)) / 2.0
+    found, closing = session.beliefs(half), session.closed
+    row = together(session._state.history, half, session.rewards)
+    return replace(found, rows=(row,), is_over=closing is not None and closing.is_done)
 
 
 def uplift_over(layout: Layout, parts: Mapping[str, Beliefs], confidence: float = 0.95) -> Uplift:

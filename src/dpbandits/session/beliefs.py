@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Annotated, Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -74,6 +74,8 @@ def combined(newest: ReleasedRow, other: ReleasedRow, sign: int) -> ReleasedRow:
 
 NOTHING = ReleasedRow(0, 0.0, 0, ())
 """Before anything was released."""
+
+plus = partial(combined, sign=1)
 
 FADES = 0.5
 """How much of a period's weight the next one leaves it, in the centre from which rewards count."""
@@ -1129,8 +1131,8 @@ class Uplift(NamedTuple):
     caution: see `Beliefs`.
 
     Each side's mean is of its people up to its newest release, which comes sooner on one side than
-    on the other. Where rates move with time for everybody, part of the difference may be one of
-    times: make such a campaign with `period=`, or read this once it is closed.
+    on the other; its interval holds that mean though rates move. Then part of the difference may be
+    one of times: make such a campaign with `period=`, or read this once it is closed.
     """
 
     confidence: float
@@ -1162,10 +1164,13 @@ class Uplift(NamedTuple):
 def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:
     """The two sides, and their difference.
 
-    policy, holdout: what is believed on each side, at half of the failure probability each; over
-        once its last release is made.
+    policy, holdout: one row each, of all arms together (see `together`), at half of the failure
+        probability; over once its last release is made.
     """
-    one, other = together("policy", policy), together("holdout", holdout)
+    one, other = (
+        SideMean(name, *side.rows[0][1:5])
+        for name, side in (("policy", policy), ("holdout", holdout))
+    )
     if policy.in_periods and not (policy.is_over and holdout.is_over):
         return Uplift(confidence, one, other, caution=policy.caution)
     mean, low, high = (
@@ -1175,24 +1180,28 @@ def uplift_of(policy: Beliefs, holdout: Beliefs, confidence: float) -> Uplift:
     return Uplift(confidence, one, other, mean, low, high, policy.caution)
 
 
-def together(side: str, rows: Beliefs) -> SideMean:
-    """The mean of all people of whom something was released, whichever arm they got; its interval
-    is that of the arms, by their people: a sum of bounds that hold together.
+def together(history: ReleaseHistory, confidence: float, ruler: Range | None) -> Belief:
+    """One row of all people of whom something was released, whichever arm they got and whenever;
+    the intervals of all times hold together with this confidence.
 
-    >>> from dpbandits.session.beliefs import Belief
-    >>> rows = (Belief("a", 30, 0.6, 0.5, 0.7, None), Belief("b", 10, 0.2, 0.0, 0.5, None))
-    >>> together("policy", Beliefs(rows, 0.95, None, None))
-    SideMean(side='policy', people=40, mean=0.5, low=0.375, high=0.65)
+    Where each draw is one arm's, the arms' sums are added up and have one interval
+    (proofs/beliefs.md); elsewhere it is that of the arms' intervals, by their people.
     """
-    seen = [row for row in rows if row.people and row.mean is not None]
-    people = sum(row.people for row in seen)
-    if not people:
-        return SideMean(side, 0)
-
-    def mean_of(name: str) -> float:
-        return math.fsum(row.people * getattr(row, name) for row in seen) / people
-
-    return SideMean(side, people, mean_of("mean"), mean_of("low"), mean_of("high"))
+    arms = {arm: row for arm, each in enumerate(history.arms) if (row := each.newest) is not None}
+    if not arms:
+        return Belief("", 0, None, None, None, None)
+    whole, delta, noise = reduce(plus, arms.values()), 1.0 - confidence, history.reader.noise
+    counted = [row for arm, row in arms.items() if history.arms[arm].kept]
+    if history.reader.alone and counted:
+        rows, u = (reduce(plus, counted),), np.array([math.log(2.0 * len(noise.thetas) / delta)])
+        low, high = in_rewards(history, *map(float, row_bounds(rows, noise, u)[0]))
+        ends = [(rows[0].rounds, low, high), (whole.rounds - rows[0].rounds, 0.0, 1.0)]
+    else:
+        found = ((row, interval(history, arm, delta)) for arm, row in arms.items())
+        ends = [(row.rounds, each.low, each.high) for row, each in found if each is not None]
+    low, high = (math.fsum(each[0] * each[end] for each in ends) / whole.rounds for end in (1, 2))
+    joined = replace(history, arms=(ArmHistory("", newest=whole),))
+    return belief(joined, 0, Interval(low, high), None, ruler or Range())
 
 
 def words_of_side(row: SideMean) -> str:
