@@ -149,6 +149,10 @@ MISTAKES = {
     'trial = "smoking"|trial = "cooking"': ["environments[1] (smoking)", "'cooking'", "depression"],
     'name = "smoking"|name = "linear"': ["environments: 'linear' occurs twice"],
     'class = "KLUCB"|class = "DPKLUCB"\nlabel = "DP-KLUCB"': ["policies: 'DP-KLUCB' occurs twice"],
+    'label = "DP-KLUCB"|alpha = 1.5\n[[policies]]\nclass = "DPKLUCB"': [
+        "policies: 'DPKLUCB' occurs twice in 'linear'"
+    ],
+    "epsilons = [0.5, 1]|epsilons = [0.5, 1, 1.0]": ["'DP-KLUCB' occurs twice in 'linear'"],
     'environments = ["linear"]|environments = ["liner"]': [
         "HybridUCB",
         "no environment 'liner' (did you mean linear",

@@ -1,6 +1,7 @@
 """A sweep as data: a TOML file of policies × environments × budgets, checked when it is read."""
 
 import tomllib
+from collections import Counter
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
@@ -246,6 +247,11 @@ class Config(Spec):
                         ours = isinstance(error, (ValueError, TypeError))
                         said = str(error) if ours else f"{type(error).__name__}: {error}"
                         faults.append(ConfigError(f"policies[{i}] ({entry.policy}): {said}"))
+        named = Counter((cell.label, cell.setting, cell.epsilon) for cell in cells)
+        for (label, setting, _), times in named.items():
+            if times > 1:
+                said = f"policies: {label!r} occurs twice in {setting!r} at one budget"
+                faults.append(ConfigError(f"{said}; give each its own label, each budget once"))
         raise_all(faults)
         return cells
 
