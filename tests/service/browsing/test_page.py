@@ -187,8 +187,18 @@ def test_what_it_shows(browser: Browser, store: Any, site: str) -> None:
         browser.wait(f"document.body.innerText.includes('{said}')")
     ready(browser, f"{site}#/campaigns/sale")
     assert "Policy less holdout" in browser.value(TEXT)
+    store["lands"].retire_arm("green")
+    ready(browser, f"{site}#/campaigns/lands")
+    assert browser.value(TEXT).count("green out of play") == 2
+    assert "<b>blue</b> out of play" not in browser.value(TEXT)
     before = store["trial"].summary().asked
+    browser.value(
+        "window.drawn = []; window.uPlot = class extends uPlot {"
+        " constructor(...all) { super(...all); drawn.push(all[0]); } }; 0"
+    )
     ready(browser, f"{site}#/campaigns/trial")
+    slanted = "drawn.flatMap((each) => each.series.slice(1)).filter(({ paths }) => !paths).length"
+    assert browser.value(f"[drawn.length, {slanted}]") == [2, 0], "a release stands until the next"
     store["trial"].ask(7)
     browser.wait(f"{NUMBERS}.includes('{before + 7}')")
     store["trial"].void(store["trial"].ask())

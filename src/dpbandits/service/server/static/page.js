@@ -139,10 +139,13 @@ async function campaign(name, segment = null) {
 async function parts(name, summary) {
   const [beliefs, alarms, options] = await Promise.all([call(at(name, "beliefs")), call(at(name, "alarms")), call(at(name, "options"))]);
   const show = scale(options);
-  const rows = summary.segments.flatMap((segment) =>
-    beliefs.segments[segment].rows.map((row, place) => el("tr", {},
-      el("th", { scope: "row" }, el("a", { href: here(name, segment) }, segment)), el("td", {}, row.label),
-      cell(row.people, whole(row.people)), between(row.mean, row.low, row.high, show.mean))));
+  const rows = summary.segments.flatMap((segment) => {
+    const { rows, best, out_of_play: out } = beliefs.segments[segment];
+    return rows.map((row) => el("tr", {},
+      el("th", { scope: "row" }, el("a", { href: here(name, segment) }, segment)),
+      el("td", {}, row.label, el("small", {}, out.includes(row.label) ? " out of play" : row.label === best ? " the best" : "")),
+      cell(row.people, whole(row.people)), between(row.mean, row.low, row.high, show.mean)));
+  });
   const heads = [["part", ""], ["arm", ""], ["rounds", "number"], ["mean", "number"]];
   const said = summary.segments.flatMap((segment) => alarms.segments[segment].map((each) => `${segment}: ${words(each)}`));
   return [said.length ? part("alarms", "Alarms", said.map((text) => el("p", { class: "note alarm" }, text))) : null,
@@ -288,16 +291,16 @@ function chart(history, events, show) {
   const labels = history.at(-1).arms.map((arm) => arm.label);
   const marks = events.filter((each) => each.at >= history[0].at && each.at <= history.at(-1).at);
   return drawn(`Released means of ${labels.join(", ")} and their 95 % intervals over time; the table of arms has the newest.`,
-    [labels.map((label, at) => [el("span", { class: `key look${at % LOOKS}`, "aria-hidden": "true" }), `${label}  `]),
+    [labels.map((label, at) => [el("span", { class: `key look${at % LOOKS}`, "aria-hidden": "true" }), `${label}  `]), el("br"),
       `Released means, and 95 % intervals that hold at all times at once. From ${day(history[0].at)} to ${day(history.at(-1).at)} UTC.`, marks.length ? " Upright lines: events." : ""],
     (style, axis) => {
-      const data = [history.map((moment) => moment.at)], series = [{}], bands = [];
+      const data = [history.map((moment) => moment.at)], series = [{}], bands = [], paths = uPlot.paths.stepped({ align: 1 }); // they stand until the next release
       labels.forEach((label, place) => {
         const color = style.getPropertyValue(`--c${place % LOOKS}`).trim();
         const values = (field) => history.map((moment) => moment.arms[place]?.[field] ?? null);
         data.push(values("mean"), values("high"), values("low"));
-        series.push({ label, stroke: color, width: 2, dash: [[], [8, 3], [8, 3, 2, 3], [3, 3]][place % 4], spanGaps: true, points: { show: history.length === 1 } });
-        for (const side of ["to", "from"]) series.push({ label: `${label} ${side}`, stroke: "transparent", points: { show: false }, spanGaps: true });
+        series.push({ label, stroke: color, width: 2, dash: [[], [8, 3], [8, 3, 2, 3], [3, 3]][place % 4], paths, spanGaps: true, points: { show: history.length === 1 } });
+        for (const side of ["to", "from"]) series.push({ label: `${label} ${side}`, stroke: "transparent", paths, points: { show: false }, spanGaps: true });
         bands.push({ series: [2 + 3 * place, 3 + 3 * place], fill: color + "1c" });
       });
       const lines = (plot) => {
