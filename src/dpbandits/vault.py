@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, ParamSpec, TypeVar, final
 
 import numpy as np
 
@@ -48,6 +48,9 @@ from dpbandits.mechanisms.rewards import (
 )
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.contract import Feedback, Release
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 NEAREST = float.__round__
 """Rounds a float, three times as fast as `round`."""
@@ -533,6 +536,23 @@ class Vault:
     def cost_of(self, coordinate: int) -> Fraction | None:
         """Return what one release of a coordinate costs a record; None without noise."""
         return self.cost if self.costs is None else self.costs[coordinate]
+
+
+def frameless(call: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """Return `call(*given)`. An error of it, or an interruption, loses its traceback and causes,
+    whose frames hold rewards or exact sums.
+    """
+    try:
+        return call(*given, **named)
+    except BaseException as error:
+        failed = error
+        for name in ("__traceback__", "__cause__", "__context__"):
+            getattr(BaseException, name).__set__(error, None)  # works for frozen dataclasses, too
+    del given, named
+    try:
+        raise failed  # outside the handler, so that it has no context
+    finally:
+        del failed  # nor is it kept by its own frame
 
 
 def checked_report(

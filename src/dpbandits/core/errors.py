@@ -1,7 +1,7 @@
 """Every exception of the package. `except dpb.Error` catches them all."""
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 __all__ = [
     "BudgetError",
@@ -39,8 +39,6 @@ __all__ = [
 
 
 Refused = TypeVar("Refused", bound=Exception)
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 
 def coded(code: str, kind: type[Refused], text: str) -> Refused:
@@ -50,23 +48,6 @@ def coded(code: str, kind: type[Refused], text: str) -> Refused:
     error = kind(text)
     error.code = code  # type: ignore[attr-defined]  # errors may carry any attribute
     return error
-
-
-def frameless(call: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Return `call(*given)`. An error of it, or an interruption, loses its traceback and causes,
-    whose frames hold rewards or exact sums.
-    """
-    try:
-        return call(*given, **named)
-    except BaseException as error:
-        failed = error
-        for name in ("__traceback__", "__cause__", "__context__"):
-            getattr(BaseException, name).__set__(error, None)  # works for frozen dataclasses, too
-    del given, named
-    try:
-        raise failed  # outside the handler, so that it has no context
-    finally:
-        del failed  # nor is it kept by its own frame
 
 
 class Error(Exception):

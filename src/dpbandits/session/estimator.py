@@ -9,13 +9,13 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from dpbandits.core.errors import frameless
 from dpbandits.core.inputs import refuse_others, whole_number
 from dpbandits.core.privacy import Guarantee
 from dpbandits.mechanisms.rewards import scaled_value
 from dpbandits.noise.protocol import Noise
 from dpbandits.policies.stopping import StoppingRule
 from dpbandits.session.session import Session
+from dpbandits.vault import frameless
 
 
 class Estimate(NamedTuple):

@@ -29,7 +29,6 @@ from dpbandits.core.errors import (
     NotRecordedError,
     RewardError,
     SharedError,
-    frameless,
 )
 from dpbandits.core.inputs import (
     MOST,
@@ -67,6 +66,7 @@ from dpbandits.session.saving import (
     sealed,
     unsealed,
 )
+from dpbandits.vault import frameless
 from dpbandits.version import __version__
 
 FORMAT = "dpbandits session of releases"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, final, overload
 
-from dpbandits.core.errors import DecisionError, MessageError, SharedError, frameless
+from dpbandits.core.errors import DecisionError, MessageError, SharedError
 from dpbandits.core.inputs import NAME, checked_name, checked_seed, converted, shown
 from dpbandits.core.privacy import Guarantee
 from dpbandits.core.tables import Rows, Tabular, in_columns
@@ -35,6 +35,7 @@ from dpbandits.session.people import SIDES
 from dpbandits.session.saving import SEGMENTED, parsed, sealed, unsealed
 from dpbandits.session.session import Session, require_restart, tell_pairs
 from dpbandits.session.statement import participant_text, people_words, statement
+from dpbandits.vault import frameless
 
 SEGMENTS_VERSION = 2
 

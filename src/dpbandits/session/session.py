@@ -31,7 +31,6 @@ from dpbandits.core.errors import (
     RewardError,
     SharedError,
     coded,
-    frameless,
 )
 from dpbandits.core.inputs import (
     checked_name,
@@ -142,7 +141,7 @@ from dpbandits.session.times import (
     require_few,
 )
 from dpbandits.session.traffic import SampleRatio, Traffic
-from dpbandits.vault import Books, Parts, Vault, release_of
+from dpbandits.vault import Books, Parts, Vault, frameless, release_of
 
 Estimates = TypeVar("Estimates", Beliefs, Predictions)
 

@@ -25,7 +25,6 @@ from typing import Annotated, Any, NamedTuple, final
 from msgspec import Meta, Struct
 from msgspec.structs import replace as replaced
 
-from dpbandits.core.errors import frameless
 from dpbandits.core.inputs import Count, Number, Opaque, number_within, shown
 from dpbandits.core.plan import FOREVER, ContextLaw, Cycle, Draw, Hold, Plan, Progress, PublicRng
 from dpbandits.mechanisms.rewards import read_or_none
@@ -63,7 +62,7 @@ from dpbandits.session.overdue import (
 from dpbandits.session.people import Place, Register
 from dpbandits.session.times import AttributionWindow, EndedPeriod, OpenPeriod, Periods
 from dpbandits.session.traffic import Traffic
-from dpbandits.vault import Books, Parts, add_records
+from dpbandits.vault import Books, Parts, add_records, frameless
 
 LONGEST_WHY = 500
 """Characters of why a session is closed."""
