@@ -12,6 +12,9 @@ from dpbandits import DPKLUCB, DPSE, LDPKLUCB, AdaCUCB
 from dpbandits.core.errors import ConfigError
 from dpbandits.policies.base import PrivatePolicy
 from dpbandits.sweeps import load_config
+from tests.datasets import written
+from tests.datasets.test_clicks import RATES, headlines, log_file
+from tests.datasets.test_visits import site
 
 Write = Callable[..., Path]
 
@@ -50,8 +53,8 @@ def test_arms_horizon_and_exact_budgets_are_filled_in(write: Write) -> None:
 
 
 def test_a_horizon_can_be_fixed_or_left_out(write: Write) -> None:
-    for written, horizon in (("false", None), ("9000", 9000)):
-        found = cells(write(edits={'class = "DPSE"': f'class = "DPSE"\nhorizon = {written}'}))
+    for said, horizon in (("false", None), ("9000", 9000)):
+        found = cells(write(edits={'class = "DPSE"': f'class = "DPSE"\nhorizon = {said}'}))
         assert found["DPSE", "linear", 1.0].policy.horizon == horizon
 
 
@@ -91,7 +94,12 @@ def test_every_law_builds(write: Write, tmp_path: Path) -> None:
         "uniform": "low = [0, 0.5]\nhigh = [1, 0.75]",
         "categorical": "values = [0, 1]\nprobabilities = [[0.5, 0.5], [0.2, 0.8]]",
         "table": 'path = "rewards.csv"\nresample = true',
+        "upworthy": 'path = "tests.csv"\ntest = "t1"',
+        "obd": 'path = "log.csv.gz"',
+        "obd_rates": 'path = "rates.csv"\ncampaign = "men"',
+        "msweb": 'path = "."',
     }
+    headlines(tmp_path), log_file(tmp_path), site(tmp_path), written(tmp_path, RATES, "rates.csv")
     tables = "".join(
         f'[[environments]]\nname = "{law}"\nlaw = "{law}"\n{keys}\n' for law, keys in laws.items()
     )
@@ -99,14 +107,20 @@ def test_every_law_builds(write: Write, tmp_path: Path) -> None:
         'name = "x"\ntitle = "x"\nrounds = 10\nruns = 1\n',
         '[[policies]]\nclass = "UCB1"\n',
     )
-    built = load_config(write(f"{head}{tables}{policy}"), quick=True).built
-    assert {name: environment.means.round(3).tolist() for name, environment in built.items()} == {
+    config = load_config(write(f"{head}{tables}{policy}"), quick=True)
+    assert config.loaded["upworthy"].arms == ("One, two", "Four")
+    assert config.loaded["msweb"].arms == ("Help", "News", "Games", "Games")
+    assert {name: each.means.round(3).tolist() for name, each in config.built.items()} == {
         "equal_gaps": [0.5, 0.5, 0.5, 0.75],
         "doubling_gaps": [0.35, 0.55, 0.65, 0.75],
         "beta": [0.5, 0.75],
         "uniform": [0.5, 0.625],
         "categorical": [0.5, 0.8],
         "table": rewards.mean(axis=0).round(3).tolist(),
+        "upworthy": [0.1, 0.02],
+        "obd": [0.167, 0],
+        "obd_rates": [0.5, 0.25],
+        "msweb": [1, 0.333, 0.333, 0],
     }
 
 
