@@ -402,4 +402,4 @@ if not TYPE_CHECKING:  # for a type checker would take any name
 
 def __dir__() -> list[str]:
     """Names for completion, those of `WHERE_USED` among them."""
-    return [*globals(), *WHERE_USED]
+    return sorted({*__all__, *WHERE_USED})
