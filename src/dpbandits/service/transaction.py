@@ -1,8 +1,9 @@
 """The transaction that every change of a campaign goes through: lock, load, make due releases, run
 the queued calls, write, commit, witness, and only then answer or refuse.
 
-Queued calls of one campaign run together in one transaction, over all of its parts. After any
-error the parts in memory are discarded and read again. A call that fails does not fail the others.
+Queued calls of one campaign run together in one transaction, over all of its parts; once it has
+drawn noise, asks and operators' calls wait for the next one. After any error the parts in memory
+are discarded and read again. A call that fails does not fail the others.
 """
 
 from __future__ import annotations
