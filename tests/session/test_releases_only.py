@@ -28,7 +28,7 @@ from dpbandits.session.releases_only import (
 from tests.places import REPOSITORY
 from tests.session.small import Exact, changed, resealed
 from tests.session.test_documents import edits
-from tests.session.test_private import SECRET, require_nothing_of_it
+from tests.session.test_private import SECRET, frames_of, require_nothing_of_it
 
 KEY = bytes(range(32))
 
@@ -167,7 +167,7 @@ def test_a_refused_context_is_counted_and_not_shown() -> None:
     assert "NOT private" in session.statement()
 
 
-def test_errors_keep_nothing_of_a_person() -> None:
+def test_errors_keep_nothing_of_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not what was given, and not the place of the record."""
     noise = Exact(1)
     session = JointDPSession(example(), noise=noise)
@@ -188,6 +188,11 @@ def test_errors_keep_nothing_of_a_person() -> None:
     with pytest.raises(ValueError, match="at least 16 bytes") as short:
         session.to_json(key=b"short")
     require_nothing_of_it(short.value, ("/session/saving",))
+    monkeypatch.setattr(JointDPSession, "_finish_telling", Mock(side_effect=KeyboardInterrupt))
+    for record in (lambda: session.tell(decision, 1.0), lambda: session.report(visit, 3)):
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            record()
+        assert not any("place" in frame.f_locals for frame in frames_of(stopped.value))
 
 
 def test_interrupted_calls_happen_once_or_not_at_all() -> None:

@@ -378,12 +378,11 @@ class JointDPSession:
         try:
             with self._lock.held():
                 self._begin()
-                self._tell(*frameless(self._answered, decision, reward))
+                frameless(self._take_reward, decision, reward)
         finally:
             del decision, reward  # no frame of an error holds them
 
-    def _answered(self, decision: JointDecision | str, reward: Any) -> tuple[str, int]:
-        """Return a decision's word, and the place of its record."""
+    def _take_reward(self, decision: JointDecision | str, reward: Any) -> None:
         word, place = self._waits(decision)
         if place == BY_DEVICE:
             raise DecisionError(
@@ -391,7 +390,8 @@ class JointDPSession:
                 "Nothing was recorded."
             )
         value = reward if self.rewards is None else self.rewards.to_unit(reward)
-        return word, place + on_grid(checked_reward(value), self._mechanism.grid, self._noise)
+        one = on_grid(checked_reward(value), self._mechanism.grid, self._noise)
+        self._tell(word, place + one)
 
     def void(self, decision: JointDecision | Visit | str) -> None:
         """Withdraw a decision: its answer will not be taken.
@@ -435,12 +435,11 @@ class JointDPSession:
         try:
             with self._lock.held():
                 self._begin()
-                self._tell(*frameless(self._reported, visit, index))
+                frameless(self._take_index, visit, index)
         finally:
             del visit, index
 
-    def _reported(self, visit: Visit | str, index: Any) -> tuple[str, int]:
-        """Return the word of a device's decision, and the place of its record."""
+    def _take_index(self, visit: Visit | str, index: Any) -> None:
         word, waits = self._waits(visit)
         if waits != BY_DEVICE:
             raise DecisionError(
@@ -453,7 +452,7 @@ class JointDPSession:
                 f"Expected a whole number from 0 to {len(self._open.counts) - 1:,}, the place "
                 "of a record (not shown: it is private). Nothing was recorded."
             )
-        return word, place
+        self._tell(word, place)
 
     # For everybody
 
