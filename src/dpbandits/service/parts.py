@@ -109,9 +109,9 @@ class TransactionClock:
         return self._clock() if self._stopped is None else self._stopped
 
     @contextmanager
-    def stopped(self) -> Iterator[float]:
-        """The time in seconds, which does not pass until the block is left."""
-        self._stopped = now = seconds_of(self._clock())
+    def stopped(self, at: float | None = None) -> Iterator[float]:
+        """The time in seconds, which does not pass until the block is left. at: None: now."""
+        self._stopped = now = seconds_of(self._clock()) if at is None else at
         try:
             yield now
         finally:

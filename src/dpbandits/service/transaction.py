@@ -318,17 +318,20 @@ class FenceNeeded(BaseException):
 
 
 class NotSeenYet(BaseException):
-    """A call waits until what was drawn is witnessed. Not raised outside of this module."""
+    """A call waits until what was drawn is witnessed. It runs at the time at which it waits: what
+    becomes due later does not have it wait again. Not raised outside of this module.
+    """
 
 
 @final
 class QueuedCall:
     """A call in the queue."""
 
-    __slots__ = ("by", "error", "is_done", "op", "value")
+    __slots__ = ("by", "error", "is_done", "op", "since", "value")
 
     def __init__(self, op: OperationModel, by: str = "") -> None:
         self.op, self.by, self.is_done = op, by, False
+        self.since: float | None = None  # the time at which it waits for what was drawn
         self.value: Any = None
         self.error: Exception | None = None
 
@@ -565,9 +568,9 @@ class Host:
     def _transact(
         self, batch: list[QueuedCall], gather: Callable[[list[QueuedCall]], None] | None
     ) -> bool:
-        """Run the first of these calls in one transaction, commit, and witness: those before the
-        first that waits for what was drawn. Returns False if nothing was done because the campaign
-        has to be fenced first.
+        """Run these calls in one transaction, commit, and witness. Those that wait for what was
+        drawn stay in the list. Returns False if nothing was done because the campaign has to be
+        fenced first.
         """
         if self._is_in_doubt:
             self._mark_doubtful()
@@ -575,7 +578,7 @@ class Host:
             self._write_unwritten()
             with (
                 self.database.transaction(self.layout.row.uid) as rows,
-                self._clock.stopped() as now,
+                self._clock.stopped(batch[0].since) as now,
             ):
                 if gather is not None:
                     gather(batch)
@@ -627,34 +630,34 @@ class Host:
             if self._is_in_doubt or fences or isinstance(error, LedgerError):
                 self._mark_doubtful()
             raise
-        for queued, answer in zip(batch, answers, strict=False):
-            (queued.value, queued.error), queued.is_done = answer, True
-        del batch[: len(answers)]
+        for queued, value, refused in answers:
+            queued.value, queued.error, queued.is_done = value, refused, True
+        batch[:] = [queued for queued in batch if not queued.is_done]
         return True
 
     def _run(
         self, batch: Sequence[QueuedCall], tx: Transaction
-    ) -> list[tuple[Any, Exception | None]]:
-        """Run the calls, up to one that waits for what was drawn, and return their answers, or why
+    ) -> list[tuple[QueuedCall, Any, Exception | None]]:
+        """Run the calls but those that wait for what was drawn, and return their answers, or why
         they are refused. A refused call changes nothing; the other calls go on, and due releases
         made before it stand. If a due release fails, its block stays open, and the next call
         releases it.
         """
-        answers = list[tuple[Any, Exception | None]]()
+        answers = list[tuple[QueuedCall, Any, Exception | None]]()
         for queued in batch:
             for part in tx.loaded.values():
                 tx.accept(part)
             try:
-                answers.append((tx.run(queued.op, queued.by), None))
+                answers.append((queued, tx.run(queued.op, queued.by), None))
             except NotSeenYet:
-                break
+                queued.since = tx.now
             except Exception as error:
                 fences = isinstance(error, EditedRowsError) and error.fenced
                 if fences or self.database.caused(error) or not tx.is_as_before():
                     raise
                 # raised after the commit: it may tell of a release that was made
                 refused = error if len(batch) == 1 else error.with_traceback(None)
-                answers.append((None, refused))
+                answers.append((queued, None, refused))
         return answers
 
     def _write_unwritten(self) -> None:

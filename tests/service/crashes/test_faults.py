@@ -404,6 +404,24 @@ def test_any_two_calls_in_one_transaction_are_as_one_after_the_other() -> None:
         assert again.generation == 1
 
 
+def test_a_call_waits_once_for_what_was_drawn() -> None:
+    """What becomes due meanwhile is for later, and calls that wait have one transaction."""
+    clock = Time()
+    store, _ = two_stores(None, lambda: setattr(clock, "now", clock.now + 1) or clock.now)
+    policy = dpb.KLUCB(arms=2)  # each outcome is a release
+    campaign = store.create("late", policy, attribution_window=timedelta(seconds=30), default=0)
+    for _ in range(60):
+        campaign.ask()
+    assert len(campaign.releases()) < 40
+    campaign = store.create("soon", policy)
+    tells = [ops.told_pairs([(each, 1)]) for each in campaign.ask(8)]
+    host, before = campaign._calls.host, campaign.summary().version
+    for tell in tells:
+        host._queue.extend([QueuedCall(tell), QueuedCall(ops.Ask())])
+    campaign.settle()
+    assert campaign.summary().version == before + 2
+
+
 @pytest.mark.parametrize("kind", [ZeroDivisionError, StopIteration])
 def test_a_request_is_answered_whatever_a_policy_raises(
     kind: Any, lite: Lite, monkeypatch: pytest.MonkeyPatch
