@@ -311,6 +311,7 @@ def participants_in(tx: Transaction, part: Part) -> str:
 def is_seen(part: Part, step: int) -> bool:
     """Whether rows of this step are shown: not those of a transaction that was never witnessed."""
     unseen = part.head.parsed["unseen"]
+    # earlier versions hid decisions that came of it by the step -1
     return step >= 0 and not any(first <= step <= last for first, last in unseen)
 
 
