@@ -85,13 +85,15 @@ FIRST_NOTES: Mapping[str, Any] = {
     "transactions": [],
     "unseen": [],
     "erased": 0,
+    "alarms": 0,
 }
 """What a head notes at first.
 
 documents: the version of documents that its session is written in. fresh_since: the generation in
 which the policy at work began. closed_window: the newest window of contributions that a fence
 closed. transactions: words of the newest ones. unseen: from which step to which releases stay
-hidden. erased: the version that erased a person's contexts last.
+hidden. erased: the version that erased a person's contexts last. alarms: how many a guardrail had
+raised before the newest transaction.
 """
 
 
@@ -151,6 +153,7 @@ class Part:
         eligible: of decisions made in this transaction, the arms they were chosen among, as JSON.
         told: answers made in this transaction that are held, in grid steps.
         closed: why this transaction ends the campaign.
+        alarms: how many a guardrail had raised when it began.
         erases: whether it erases a person's contexts.
     """
 
@@ -171,6 +174,7 @@ class Part:
     events: list[EventRow] = field(default_factory=list)
     told: dict[int, Any] = field(default_factory=dict)
     closed: str | None = None
+    alarms: int = 0
     erases: bool = False
 
     def __repr__(self) -> str:
@@ -196,7 +200,8 @@ class Part:
         """
         self.nonce = fresh_nonce()
         self.eligible, self.events, self.told, self.closed = {}, [], {}, None
-        self.erases = False
+        self.erases, harm = False, self.session._state.harm
+        self.alarms = 0 if harm is None else len(harm.alarms)
         people = self.tables.people
         if people is not None:
             people.used, people.kept = used, None if people.kept is None else kept
@@ -537,6 +542,7 @@ def change_of(
         asked, changes = without_learning(part, asked, changes)
     marks = head.generation, step, chain, head.step, head.chain
     noted = {**head.parsed, **(notes or {}), "latest": latest_time(part.session)}
+    noted["alarms"] = part.alarms
     if part.erases:
         noted["erased"] = version
     view = part.view
@@ -591,7 +597,8 @@ def if_changed(change: Change, head: HeadRow) -> Change | None:
     if any(moves) or change.head.closed != head.closed:
         return change
     after, before = (
-        (session_in(each), {**each.parsed, "transactions": None}) for each in (change.head, head)
+        (session_in(each), {**each.parsed, "transactions": None, "alarms": None})
+        for each in (change.head, head)
     )
     if after != before:
         return change

@@ -798,9 +798,7 @@ class Host:
         drop_unread(part.session)
         restarts = bool(unseen) or keeps_exact_sums(part.session)
         if restarts:
-            hidden = rows.releases(part.uid, part.head.before, part.head.step) if unseen else []
-            arms = ((at, each.asked) for each in hidden for at in json.loads(each.coordinates))
-            restart_policy(part.session, set(arms))
+            restart_policy(part.session, part.head.parsed.get("alarms", 0) if unseen else None)
             if part.contexts is not None:
                 part.contexts.restart()
         unseen = [*part.head.parsed["unseen"], *unseen]

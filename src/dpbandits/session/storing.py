@@ -8,7 +8,7 @@ number of earlier decisions.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 from secrets import token_bytes
@@ -457,26 +457,24 @@ def keeps_exact_sums(session: Session) -> bool:
     return not session._vault.mechanism.public_memory
 
 
-def restart_policy(session: Session, unseen: Collection[tuple[int, int]] = ()) -> None:
+def restart_policy(session: Session, seen: int | None = None) -> None:
     """Restart the policy; decisions keep their numbers. Nothing may be pending or open.
 
     Args:
-        unseen: the arms of releases that nobody is to see, each with how many decisions had been
-            made: whom a guardrail suspended then is in play again, and traffic is counted anew.
+        seen: after so many alarms of a guardrail came those that nobody is to see: whom they
+            suspended is in play again. None: all were seen.
     """
     now = session._current.folded()
     fresh = session._first_state(session.policy, session._state.assignment)
-    roster, traffic = now.roster, now.traffic
-    if unseen:
-        traffic = fresh.traffic
-        for arm, asked, suspended in now.harm.alarms if now.harm else ():
-            if suspended and (arm, asked) in unseen and roster.status[arm] == "paused":
-                roster = roster.with_status(arm, "active")
+    roster, alarms = now.roster, now.harm.alarms if now.harm else ()
+    for arm, _, suspended in alarms[len(alarms) if seen is None else seen :]:
+        if suspended and roster.status[arm] == "paused":
+            roster = roster.with_status(arm, "active")
     state = replaced(
         fresh,
         history=replace(fresh.history, first=now.history.first),
         roster=roster,
-        traffic=traffic,
+        traffic=now.traffic,
         events=now.events,
         asked=now.asked,
         unread=now.asked,

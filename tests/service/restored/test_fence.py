@@ -512,23 +512,26 @@ def test_nothing_that_came_of_an_unseen_release_is_seen(
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("arm", [0, 1])
 def test_who_was_seen_to_be_suspended_stays_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arm: int
 ) -> None:
-    """A release that nobody sees comes after one that was seen, and no decision between them."""
+    """A release that nobody sees, of that arm or another, comes after one that was seen, and no
+    decision between them.
+    """
     backend, path = Database("memory:"), tmp_path / "witness"
     store, rail = store_of(backend, path), dpb.Guardrail("refunds", limit=0.2)
     policy = dpb.DPRateIMED(arms=["a", "b", "c"], epsilon=1, first=60)
     campaign: Any = store.create("c", policy, seed=2, guardrail=rail)
     pairs: dict[int, list[Any]] = {0: [], 1: [], 2: []}
-    for each in campaign.ask(180):
+    for each in [*campaign.ask(180), *campaign.ask(600, eligible=["a"])]:
         pairs[each.action].append((each, (1, each.action == 0)))
-    campaign.tell_many(pairs[0])
+    campaign.tell_many(pairs[0][:60])
     arms = campaign.arms
     assert [arm.status for arm in arms] == ["paused", "active", "active"]
-    clone = store_of(copied(backend), path)["c"]
-    overtaken(monkeypatch, clone, lambda: campaign.tell_many(pairs[1]))
+    clone, late = store_of(copied(backend), path)["c"], pairs[arm][-600:]
+    overtaken(monkeypatch, clone, lambda: campaign.tell_many(late))
     with pytest.raises(WitnessError, match="two copies"):
-        clone.tell_many(pairs[1])
+        clone.tell_many(late)
     monkeypatch.undo()
     assert (clone.generation, clone.arms) == (2, arms)
