@@ -19,7 +19,7 @@ from dpbandits.oracles import DecisionSet, Matroid
 from dpbandits.policies import CUCB, DPTSMAT, LazyCUCB
 from dpbandits.policies.super_arms import FIRST
 from dpbandits.simulation.plain import OpenVault
-from dpbandits.vault import CHUNK, Books, Ledger, Line, OpenBlock, Vault, added
+from dpbandits.vault import CHUNK, Books, Ledger, Line, OpenBlock, Vault, add_records
 from tests.session.small import Exact, content
 
 ONE, GRID = Fraction(1), Grid(steps=4)
@@ -40,9 +40,7 @@ def with_records(vault: Vault, *records: tuple[Any, Any, int]) -> Books:
     blocks = dict(books.blocks)
     for where, rewards, key in records:
         steps = vault.on_grid(vault.checked(where, rewards))
-        for at, part in vault.parts(where, steps, key, None):
-            block = blocks.get(at, OpenBlock(0, (0,) * len(part)))
-            blocks[at] = OpenBlock(block.count + 1, added(block.sums, part))
+        add_records(blocks, vault.parts(where, steps, key, None))
     return Books(blocks, books.memory, books.ledger)
 
 
