@@ -279,7 +279,8 @@ def test_the_policy_s_people_are_compared_with_holdout_people(
     assert far.lift().parts == campaign.lift().parts
     assert found.holdout.mean == pytest.approx(9, abs=0.5)
     assert found.policy.people == sum(row.people for row in campaign["policy"].beliefs(0.95))
-    assert found.holdout[1:3] in {row[1:3] for row in campaign["holdout"].beliefs(0.95)}
+    row = campaign["holdout"].beliefs(0.85)[0]  # an arm has a third of the failures, a side half
+    assert found.holdout[1:] == pytest.approx(row[1:5])
     assert found.low < found.mean < min(found.high, 0)  # what is saved
     loss = campaign["policy"].expected_loss()
     assert (loss.people, loss.privacy) == (campaign["policy"].summary().asked, 10)

@@ -4,6 +4,8 @@ checked; and a policy's people against holdout people.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -120,6 +122,24 @@ def test_sides_are_compared_by_their_ends() -> None:
     assert "higher at .9 confidence" in str(found)
     assert "lower at .9 confidence" in uplift_of(holdout, policy, 0.9).advice
     assert "no difference" in uplift_of(policy, policy, 0.9).advice
+
+
+def test_what_is_known_of_all_arms_is_added_up() -> None:
+    """One interval has all of the failures, where an arm has a third; of a block that is left out
+    nothing is known; where noise is drawn anew, the arms have theirs.
+    """
+    answers = Answer(1.0, 2, 1), Answer(120.0, 250, 1)
+    tree = ReleaseHistory.of(dpb.HybridUCB(arms=2, epsilon=1))
+    forgets = ReleaseHistory.of(dpb.AdaCUCB(arms=2, rho=1))
+    only = forgets.after(Release((1,), answers[1:], 9, ()))
+    one: Any = together(only, 0.95, None)
+    assert one[1:5] == pytest.approx(beliefs(only, 0.85)[1][1:5])
+    both = Release((0, 1), answers, 9, ())
+    ends = 250 * one.low / 252, (250 * one.high + 2) / 252
+    assert together(forgets.after(both), 0.95, None)[1:5] == pytest.approx((252, 121 / 252, *ends))
+    few, many = np.array([row[1:5] for row in beliefs(tree.after(both), 0.95)])
+    wanted = (2 * few[1:] + 250 * many[1:]) / 252
+    assert together(tree.after(both), 0.95, None)[2:5] == pytest.approx(wanted)
 
 
 def test_arms_together_have_one_interval_also_of_a_mean_that_moves() -> None:
