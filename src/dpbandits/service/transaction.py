@@ -790,7 +790,8 @@ class Host:
             unseen = [[part.head.before + 1, part.head.step]]
         seen = seen or Mark.of(part.head)
         generation = max(seen.generation, part.head.generation) + 1
-        step = max(seen.step, part.head.step) + 1
+        hidden = part.head.step - part.head.before if unseen else 0
+        step = max(seen.step + hidden, part.head.step) + 1
         lost = ReadingRow(
             seen.generation, 0, 0, 0, cost_of(part.session), step, "lost", part.head.version + 1
         )

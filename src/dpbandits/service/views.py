@@ -185,7 +185,7 @@ def summary_of(tx: Transaction, part: Part) -> models.Summary:
         epsilon=None if epsilon is None else str(epsilon),
         generation=head.generation,
         version=None if hidden else head.version,
-        step=head.step,
+        step=shown_step(part, head.step),
         asked=head.asked,
         waiting=None if hidden else head.waiting,
         told=None if hidden else head.asked - head.waiting - part.view.void,
@@ -315,9 +315,16 @@ def is_seen(part: Part, step: int) -> bool:
     return step >= 0 and not any(first <= step <= last for first, last in unseen)
 
 
+def shown_step(part: Part, step: int) -> int:
+    """The number of a step among those that are shown: how many are not tells nobody anything."""
+    unseen = part.head.parsed["unseen"]
+    return step - sum(last - first + 1 for first, last in unseen if last < step)
+
+
 def ledger_of(tx: Transaction, part: Part) -> list[models.LedgerLine]:
     rows = [row for row in tx.rows.readings(part.uid, 0) if is_seen(part, row.step)]
-    return [models.LedgerLine.model_validate(row) for row in rows]
+    numbered = (row._replace(step=shown_step(part, row.step)) for row in rows)
+    return [models.LedgerLine.model_validate(row) for row in numbered]
 
 
 def releases_of(
@@ -325,10 +332,11 @@ def releases_of(
 ) -> list[models.StoredRelease]:
     since = whole_number(after, "after", 0, LAST)
     many = whole_number(limit, "limit", 1, MOST_AT_ONCE)
-    until = min(part.head.step, since + many)
+    newest = part.head.step
+    until = min(newest, since + many + newest - shown_step(part, newest))
     return [
         models.StoredRelease(
-            step=row.step,
+            step=step,
             generation=row.generation,
             coordinates=frozen_json(row.coordinates),
             answers=frozen_json(row.answers),
@@ -336,7 +344,7 @@ def releases_of(
             made_at=row.made_at,
         )
         for row in tx.rows.releases(part.uid, since, until)
-        if is_seen(part, row.step)
+        if is_seen(part, row.step) and since < (step := shown_step(part, row.step)) <= since + many
     ]
 
 
@@ -557,7 +565,8 @@ class HistoryCache:
             until = min(head.step, self._step + RELEASES_AT_ONCE)
             for row in tx.rows.releases(part.uid, self._step, until):
                 if row.generation >= head.fresh_since:
-                    self._fold(row, look, row.step == head.step)
+                    numbered = row._replace(step=shown_step(part, row.step))
+                    self._fold(numbered, look, row.step == head.step)
             self._step = until
         self._key = key
         kept = [moment for _, moment in self._kept]
