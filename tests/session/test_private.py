@@ -326,6 +326,19 @@ def test_a_refused_call_keeps_no_reward(setup: str) -> None:
         require_nothing_of_it(error.value, ("/vault", "/mechanisms", "/noise"))
 
 
+@pytest.mark.parametrize("setup", ["batches", "segments"])
+def test_an_error_of_the_callers_own_code_says_where_it_is(setup: str) -> None:
+    def answers() -> Iterator[Any]:
+        yield work.pairs()[0]
+        raise LookupError("no such page")
+
+    work = Work(setup, dpb.SimulatedNoise(1))
+    with pytest.raises(LookupError) as error:
+        work.session.tell_many(answers())
+    assert error.traceback[-1].name == "answers"
+    require_nothing_of_it(error.value)
+
+
 def test_a_mechanism_that_remembers_sums_is_in_no_frame() -> None:
     noise = Exact(1)
     work = Work("tree", noise)

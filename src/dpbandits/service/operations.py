@@ -49,7 +49,7 @@ from dpbandits.service.refusals import code_for, refusal
 from dpbandits.service.sealing import edited_decisions, name_bytes
 from dpbandits.service.tables import Status
 from dpbandits.service.transaction import Transaction
-from dpbandits.session.decisions import Decision, checked_pairs
+from dpbandits.session.decisions import Decision, checked_pairs, read_here
 from dpbandits.session.options import (
     LONGEST_KEY,
     checked_batch_key,
@@ -1271,7 +1271,9 @@ def told_pairs(tells: object) -> Tell:
     Raises:
         TypeError: one of them is no pair. It is not shown.
     """
-    items = [PlainTell(id_of(decision), reward) for decision, reward in checked_pairs(tells)]
+    items = [
+        PlainTell(id_of(decision), reward) for decision, reward in checked_pairs(read_here(tells))
+    ]
     return Tell.model_construct(tells=items, key=None)
 
 

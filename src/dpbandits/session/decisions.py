@@ -211,21 +211,20 @@ def already_resolved() -> DecisionError:
 Pair = tuple[Any, object]
 """A decision, or its id, and its reward."""
 
-RUNS_HERE = (GeneratorType, map, filter, str)
-"""What is read as it is: generators, `map` and `filter` run the caller's own code, whose errors are
-theirs to see.
-"""
+
+def read_here(tells: Any) -> Any:
+    """What runs the caller's own code, as a list: its errors are theirs to see, and where."""
+    return list(tells) if type(tells) in (GeneratorType, map, filter, str) else tells
 
 
-def list_of_tells(tells: object) -> list[Any]:
+def list_of_tells(tells: Any) -> list[Any]:
     """What came as pairs, one by one; the error shows none of them."""
     if not read_or_none(lambda given: isinstance(given, Iterable), tells):
         raise TypeError(
             f"Expected (decision, reward) pairs, got an object of type {type(tells).__name__}. "
             "Nothing was recorded."
         )
-    given: Any = tells
-    pairs = list(given) if type(tells) in RUNS_HERE else read_or_none(list, given)
+    pairs = read_or_none(list, tells)
     if pairs is None:
         cure = " Are all that it zips of one length?" if type(tells) is zip else ""
         raise TypeError(

@@ -24,6 +24,7 @@ from dpbandits.session.decisions import (
     SegmentDecision,
     User,
     checked_pairs,
+    read_here,
 )
 from dpbandits.session.lift import Lift, SegmentLift, Shares
 from dpbandits.session.options import (
@@ -326,7 +327,7 @@ class SegmentedSession(Mapping[str, Session]):
         """
         pairs = list[Pair]()
         try:
-            pairs += frameless(checked_pairs, tells)
+            pairs += frameless(checked_pairs, read_here(tells))
             tell_pairs(self._by_campaign, pairs, self._of)
         finally:
             del tells

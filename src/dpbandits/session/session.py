@@ -73,6 +73,7 @@ from dpbandits.session.decisions import (
     already_resolved,
     checked_pairs,
     pair_refused,
+    read_here,
     require_user,
     swapped_arguments,
     whole_id,
@@ -793,7 +794,7 @@ class Session:
         pairs = list[Pair]()
         try:
             # before the call: what makes them may ask for decisions
-            pairs += frameless(checked_pairs, tells)
+            pairs += frameless(checked_pairs, read_here(tells))
             tell_pairs({self.campaign: self}, pairs, lambda decision: self)
         finally:
             del tells
