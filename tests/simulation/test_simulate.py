@@ -113,7 +113,7 @@ PRESETS = {"DPUCB, signed": dpb.DPUCB(arms=3, epsilon=20, horizon=200, preset="s
 
 LEVELS = dpb.Categorical([0, 0.4, 1], [[0.1, 0.3, 0.6], [0.5, 0.3, 0.2], [0.3, 0.6, 0.1]])
 BOUNDED = [dpb.Uniform([0.2, 0.0, 0.1], [0.9, 0.6, 0.7]), dpb.Beta([2, 0.5, 1], [1, 0.7, 2])]
-PLAYED = {name: (name, LEVELS) for name in (*SEVERAL, *PRESETS)}
+PLAYED = {name: (name, LEVELS) for name in (*SEVERAL, *PRESETS) if name != "SparseVectorSE"}
 PLAYED |= {
     f"{name}, {environment!r}": (name, environment)
     for name in ("AdaPUCB", "UCB1", "LazyDPTS")
@@ -123,7 +123,7 @@ PLAYED |= {
 
 @pytest.mark.parametrize("case", PLAYED)
 def test_other_rewards_have_one_law_in_both_hosts(case: str) -> None:
-    """Every compiled twin on rewards that are not 0/1."""
+    """Every compiled twin on rewards that are not 0/1 (`SparseVectorSE` has none)."""
     name, environment = PLAYED[case]
     policy = PRESETS.get(name) or examples(name)[0]
     require_one_law(policy, environment, (100, 300), among=1)
