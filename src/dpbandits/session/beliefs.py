@@ -1131,8 +1131,10 @@ class Uplift(NamedTuple):
     caution: see `Beliefs`.
 
     Each side's mean is of its people up to its newest release, which comes sooner on one side than
-    on the other; its interval holds that mean though rates move. Then part of the difference may be
-    one of times: make such a campaign with `period=`, or read this once it is closed.
+    on the other. Its interval holds that mean though rates move, save for policies that play
+    several arms at once or draw their noise anew (`DPUCB`, `HybridUCB`): theirs suppose that each
+    arm's mean stays. Where rates move, part of the difference may be one of times: make such a
+    campaign with `period=`, or read this once it is closed.
     """
 
     confidence: float
